@@ -69,7 +69,11 @@ HW_EXPORT(const uint32_t *, cache_lengths, (const hw_key_value_cache *cache)) {
 }
 
 /* Undoes a forward whose results JavaScript had no memory for. */
-HW_EXPORT(void, cache_undo, (hw_key_value_cache * cache)) { hw_key_value_cache_undo(cache); }
+HW_EXPORT(void, cache_undo, (hw_key_value_cache * cache)) {
+  if (cache != NULL) {
+    hw_key_value_cache_undo(cache);
+  }
+}
 
 HW_EXPORT(hw_status, cache_truncate, (hw_key_value_cache * cache, size_t length)) {
   return hw_key_value_cache_truncate(cache, length);

@@ -73,7 +73,8 @@ static void visit(hw_module *module, hw_visit *visit) {
   hw_decoder *m = (hw_decoder *)module;
   const hw_model_config *model = &m->config.model;
   const hw_model_names *names = hw_model_names_of(model);
-  hw_model_visit_tables(visit, model, &m->parts);
+  hw_model_visit_embedding(visit, model, &m->parts);
+  hw_model_visit_positions(visit, model, &m->parts);
   hw_visit_modules(visit, hw_model_name(model, names->blocks), &m->parts.blocks, names->parts);
   hw_visit_child(visit, hw_model_name(model, names->norm), m->parts.norm);
   hw_model_visit_head(visit, names->head, &m->parts);

@@ -72,9 +72,6 @@ static hw_status create_head(encoder *m) {
   HW_TRY(hw_linear_init(model->dtype, model->d_model, model->d_model, true, &m->dense));
   HW_TRY(hw_module_create(NULL, &hw_norm_type, &norm, &m->head_norm));
   m->bias = hw_allocate_zeroed(hw_size_multiply(hw_whole_panels(model->vocab_size), sizeof(float)));
-  /* The bias of the logits, weight and bias of dense, weight and perhaps bias of the norm, perhaps a matrix. */
-  m->base.head_parameters = (model->is_rms ? 4U : 5U) + (m->config.ties_head ? 0U : 1U);
-  m->base.ties_head = m->config.ties_head;
   return m->bias == NULL ? HW_ERROR_MEMORY : HW_OK;
 }
 
@@ -126,16 +123,21 @@ static void visit(hw_module *module, hw_visit *visit) {
   encoder *m = (encoder *)module;
   const hw_model_config *model = &m->config.model;
   const hw_model_names *names = hw_model_names_of(model);
-  hw_model_visit_tables(visit, model, &m->parts);
+  visit->reach = m->config.ties_head ? HW_REACHED_BY_BOTH : HW_REACHED_BY_IDS;
+  hw_model_visit_embedding(visit, model, &m->parts);
+  visit->reach = HW_REACHED_BY_IDS;
+  hw_model_visit_positions(visit, model, &m->parts);
   if (m->config.token_types > 0) {
     const char *types = hw_model_name(model, names_of(m)->types);
     hw_visit_matrix(visit, types, &m->types, &m->types_gradient, HW_DRAWN_NOT);
   }
   hw_visit_child(visit, hw_model_name(model, names->norm), m->parts.norm);
   hw_visit_modules(visit, hw_model_name(model, names->blocks), &m->parts.blocks, names->parts);
+  visit->reach = HW_REACHED_BY_ROWS;
   if (m->config.has_head) {
     visit_head(visit, m);
   }
+  visit->reach = HW_REACHED_BY_BOTH;
 }
 
 /* Of hidden states: logits alone can be asked for. */

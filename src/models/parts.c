@@ -40,13 +40,15 @@ void hw_model_drop(hw_run *run, const hw_module *model, double dropout, float *x
   hw_drop(run, model, dropout, x, count);
 }
 
-void hw_model_visit_tables(hw_visit *visit, const hw_model_config *model, hw_model_parts *parts) {
-  const hw_model_names *names = hw_model_names_of(model);
-  const char *embedding = hw_model_name(model, names->embedding);
-  hw_visit_matrix(visit, embedding, &parts->embedding, &parts->embedding_gradient, HW_DRAWN_NOT);
+void hw_model_visit_embedding(hw_visit *visit, const hw_model_config *model, hw_model_parts *parts) {
+  const char *name = hw_model_name(model, hw_model_names_of(model)->embedding);
+  hw_visit_matrix(visit, name, &parts->embedding, &parts->embedding_gradient, HW_DRAWN_NOT);
+}
+
+void hw_model_visit_positions(hw_visit *visit, const hw_model_config *model, hw_model_parts *parts) {
   if (model->positions > 0) {
-    const char *positions = hw_model_name(model, names->positions);
-    hw_visit_matrix(visit, positions, &parts->positions, &parts->positions_gradient, HW_DRAWN_NOT);
+    const char *name = hw_model_name(model, hw_model_names_of(model)->positions);
+    hw_visit_matrix(visit, name, &parts->positions, &parts->positions_gradient, HW_DRAWN_NOT);
   }
 }
 

@@ -23,8 +23,10 @@ void hw_model_parts_release(hw_model_parts *parts);
  * are looked at or changed, or with a cache, drops nothing. */
 void hw_model_drop(hw_run *run, const hw_module *model, double dropout, float *x, size_t count);
 
-/* Embedding and positions. */
-void hw_model_visit_tables(hw_visit *visit, const hw_model_config *model, hw_model_parts *parts);
+void hw_model_visit_embedding(hw_visit *visit, const hw_model_config *model, hw_model_parts *parts);
+
+/* Nothing if they are not learned. */
+void hw_model_visit_positions(hw_visit *visit, const hw_model_config *model, hw_model_parts *parts);
 
 /* Nothing if the embedding is the head. */
 void hw_model_visit_head(hw_visit *visit, const char *name, hw_model_parts *parts);

@@ -52,7 +52,7 @@ static void run_block(hw_run *run, const hw_modules *blocks, size_t index, const
   push_beginning(run, (const hw_block *)block, input);
   const size_t mark = hw_tape_mark(run);
   hw_module_run(run, block, input, y);
-  run->tape.again = hw_max(run->tape.again, hw_tape_mark(run) - mark);
+  run->tape.recomputed_bytes = hw_max(run->tape.recomputed_bytes, hw_tape_mark(run) - mark);
   run->tape.kept->used = mark;
 }
 
@@ -88,7 +88,7 @@ static size_t run_again(hw_run *run, const hw_block *block, const hw_input *inpu
   hw_input in = *input;
   in.x = hw_tape_pop_floats(run, rows, block->d_model);
   const size_t below = run->tape.kept->used;
-  run->tape.kept->used = run->tape.again;
+  run->tape.kept->used = run->tape.recomputed_start;
   run->layer -= block->base.layers;
   store(run, &now);
   restore(run, begun);

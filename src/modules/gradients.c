@@ -43,19 +43,18 @@ static hw_status prepare(const hw_parameter *parameter) {
 }
 
 /* Whether a backward adds to the gradient of a parameter. */
-static bool reaches(hw_module *module, const hw_input *input, size_t index) {
-  const bool is_head = index >= hw_module_parameter_count(module) - module->head_parameters;
-  if (input == NULL || module->head_parameters == 0) {
+static bool reaches(const hw_module *module, const hw_input *input, const hw_parameter *parameter) {
+  if (input == NULL || parameter->reach == HW_REACHED_BY_BOTH) {
     return true;
   }
-  return hw_module_takes_ids(module, input) ? !is_head : is_head || (module->ties_head && index == 0);
+  return hw_module_takes_ids(module, input) == (parameter->reach == HW_REACHED_BY_IDS);
 }
 
 hw_status hw_gradients_prepare(hw_module *module, const hw_input *input) {
   const hw_named_parameter *parameter;
   for (size_t i = 0; i < hw_module_parameter_count(module); i++) {
     HW_TRY(hw_module_named_parameter(module, i, &parameter));
-    HW_TRY(reaches(module, input, i) ? prepare(&parameter->value) : HW_OK);
+    HW_TRY(reaches(module, input, &parameter->value) ? prepare(&parameter->value) : HW_OK);
   }
   return HW_OK;
 }
@@ -69,7 +68,7 @@ void hw_gradients_of_linear(const hw_run *run, hw_linear *linear, const hw_rows 
 void hw_gradients_finish(hw_module *module, const hw_input *input) {
   for (size_t i = 0; i < module->parameter_count; i++) {
     const hw_parameter *parameter = &module->parameters[i].value;
-    parameter->gradient->present |= reaches(module, input, i) ? parameter->part : 0;
+    parameter->gradient->present |= reaches(module, input, parameter) ? parameter->part : 0;
   }
 }
 

@@ -55,12 +55,10 @@ struct hw_module {
   bool training;
   bool checkpointing;             /* of a block: see hw_module_checkpoint */
   bool needs_model;               /* whose angles it has: it does not run alone */
-  bool ties_head;                 /* a backward from rows reaches the head's alone, and the first one if this is so */
   uint64_t changes;               /* of its own parameters, and of its checkpointing */
   uint64_t modes;                 /* switches of its training mode */
   size_t layers;                  /* of attention, which have weights and traces; 0: none */
   size_t heads;                   /* of each layer */
-  size_t head_parameters;         /* the last ones, of a head on its own: a backward from ids does not reach them */
   hw_named_parameter *parameters; /* NULL until the first is asked for by its number */
   size_t parameter_count;
   size_t serial; /* no other module has it, not even one in its place */
@@ -156,6 +154,7 @@ struct hw_visit {
   hw_module *owner;         /* of what is shown */
   char name[HW_NAME_BYTES]; /* of what is shown */
   size_t length;
+  hw_reach reach;        /* of the parameters that come next; a module that sets it sets it back */
   const hw_alias *alias; /* NULL, or which part alone is shown: its name begins after the first alias_start bytes */
   size_t alias_start;
 };

@@ -13,6 +13,13 @@ typedef enum hw_drawn {
   HW_DRAWN_NORMAL,
 } hw_drawn;
 
+/* Of a module that takes rows as well as ids: which backward reaches a parameter. */
+typedef enum hw_reach {
+  HW_REACHED_BY_BOTH = 0,
+  HW_REACHED_BY_IDS,
+  HW_REACHED_BY_ROWS,
+} hw_reach;
+
 /* The value is rows of a matrix, or else a part of an array of floats in row-major order. Several parameters may be parts of
  * one matrix or array, which then have one gradient. */
 typedef struct hw_parameter {
@@ -25,7 +32,8 @@ typedef struct hw_parameter {
   size_t first_row;   /* of the matrix or the array */
   bool is_transposed; /* the matrix's rows are the parameter's columns */
   hw_gradient *gradient;
-  uint32_t part; /* this parameter's bit of the gradient's `present` */
+  uint32_t part;  /* this parameter's bit of the gradient's `present` */
+  hw_reach reach; /* its visit sets it */
   hw_drawn drawn;
   float from;
   float to;

@@ -177,6 +177,7 @@ static void list_parameter(hw_visit *visit, const hw_parameter *parameter) {
   listing *l = (listing *)visit;
   if (l->list != NULL) {
     l->list[l->count].value = *parameter;
+    l->list[l->count].value.reach = visit->reach;
     l->list[l->count].owner = visit->owner;
     strcpy(l->list[l->count].name, visit->name);
   }

@@ -69,7 +69,8 @@ hw_status hw_run_recorded(hw_context *context, const hw_forward_options *options
   measure(&run, forward, call);
   run.tape.kept = kept;
   if (run.status == HW_OK) {
-    run.status = hw_arena_reserve(kept, hw_max(measuring.peak, hw_size_add(measuring.used, run.tape.again)));
+    const size_t bytes = hw_size_add(measuring.used, run.tape.recomputed_bytes);
+    run.status = hw_arena_reserve(kept, hw_max(measuring.peak, bytes));
   }
   const hw_status status = compute(&run, forward, call);
   if (status != HW_OK) {
@@ -86,7 +87,7 @@ hw_status hw_run_backward(hw_context *context, const hw_forward_options *options
   const size_t full = kept->used;
   hw_run run = begin(context, options);
   run.tape.kept = kept;
-  run.tape.again = full;
+  run.tape.recomputed_start = full;
   measure(&run, backward, call);
   kept->used = full;
   const hw_status status = compute(&run, backward, call);

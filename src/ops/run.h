@@ -16,11 +16,11 @@
 
 /* Results of a run besides its output. */
 typedef struct hw_tape {
-  hw_trace **traces; /* NULL, or one trace for each layer of attention, in the order of the layers */
-  size_t count;      /* of traces that have been made, or found again by the run that computes */
-  hw_arena *kept;    /* NULL, or what a backward needs */
-  size_t again; /* bytes: in a forward, the most that a part keeps which runs again before its backward; in a backward,
-                      * where on the tape such a part keeps it */
+  hw_trace **traces;       /* NULL, or one trace for each layer of attention, in the order of the layers */
+  size_t count;            /* of traces that have been made, or found again by the run that computes */
+  hw_arena *kept;          /* NULL, or what a backward needs */
+  size_t recomputed_bytes; /* forward: the largest tape of a checkpointed block, which the backward makes again */
+  size_t recomputed_start; /* backward: where that tape begins, after all that the forward kept */
 } hw_tape;
 
 /* A token of which a run keeps what its parts add up, of a model. */

@@ -424,6 +424,7 @@ static void check_cache(hw_module *module) {
   VALUE(module_forward, module, &one, y, &options);
   CHECK(*CALL(cache_lengths, cache) == TOKENS, "length");
   NOTHING(cache_lengths, NULL);
+  CALL(cache_undo, NULL);
   OK(cache_truncate, cache, 1);
   VALUE(cache_truncate, cache, 2);
   VALUE(cache_truncate, NULL, 0);
