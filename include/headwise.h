@@ -5,9 +5,9 @@
  * - Numbers are 32-bit floats, matrices are row-major, sizes and strides count floats (not bytes).
  * - Use a context from one thread at a time. Contexts are independent of each other.
  * - Input and output must not overlap, except where a comment allows it.
- * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. An array of no elements may be required
- *   too. Given a NULL object, a function without a status returns NULL or 0, or does nothing, unless its comment says
- *   otherwise. Pointers to configs and to results of creation must not be NULL.
+ * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. A required array must not be NULL
+ *   even if it has no elements. Given a NULL object, a function without a status returns NULL or 0, or does nothing,
+ *   unless its comment says otherwise. Pointers to configs and to results of creation must not be NULL.
  * - Arrays have the sizes that a call says. No function can check that.
  * - Functions that take a module or a trace as const may run on several threads at once, each with its own context. The
  *   other functions of a module need it alone.
@@ -35,7 +35,7 @@ typedef enum hw_status {
   HW_OK = 0,
   HW_ERROR_SHAPE = 1,  /* sizes do not fit together, or a width is zero */
   HW_ERROR_VALUE = 2,  /* an argument is out of range or not for this module, or a required pointer is NULL */
-  HW_ERROR_MEMORY = 3, /* an allocation failed, or what it needs does not fit the address space */
+  HW_ERROR_MEMORY = 3, /* an allocation failed, or a size exceeds the address space */
 } hw_status;
 
 /* Describes a status in one line of English. The text is static and never NULL. */
@@ -478,8 +478,8 @@ typedef struct hw_input {
   /* NULL, or [batch], of models: how many tokens of each sequence count, up to tokens; the others are padding after them.
    * Padding is not appended to a cache, so the sequences in it may differ in length. */
   const uint32_t *lengths;
-  bool
-      logits_last; /* hw_decoder computes logits of each sequence's last token that counts alone: y [batch, 1, vocab_size] */
+  /* hw_decoder computes only the logits of each sequence's last token that is no padding: y [batch, 1, vocab_size] */
+  bool logits_last;
 } hw_input;
 
 /* Another output for one head: zeros, a mean or that of another text, for ablation and patching. */
@@ -627,9 +627,9 @@ typedef struct hw_option_gradients {
 } hw_option_gradients;
 
 /*
- * Backpropagation through a recorded forward. Adds to the gradient of every parameter of the module; of an encoder, the
- * head's parameters have no part in hidden states, nor the others in logits of given hidden states. Writes the gradient
- * of input->x to dx if dx is not NULL.
+ * Backpropagation through a recorded forward. Adds to the gradient of every parameter of the module. Of an encoder, a
+ * backward from ids reaches no parameter of the head, and a backward from hidden states reaches only the head's
+ * (a tied embedding is one of them). Writes the gradient of input->x to dx if dx is not NULL.
  *
  *   input  the input of the forward, with the same contents
  *   dy     [as y], the gradient of y
@@ -977,7 +977,7 @@ typedef struct hw_layer_config {
   int32_t rotary; /* which of the model's rotaries; -1: none */
 } hw_layer_config;
 
-/* Most rotaries of a model. */
+/* The largest number of rotary configs of a model. */
 #define HW_MOST_ROTARIES 8
 
 /* Sizes and options of a model: an architecture is such a config. What pointers point to is copied on creation. */
@@ -1032,8 +1032,7 @@ typedef struct hw_decoder_config {
  *
  * Dropout is of the sum of embeddings and of both branches of each block, drawn in that order (embd_pdrop and
  * resid_pdrop of GPT-2). It is active in training mode, but not in hw_decoder_attribution and its like, nor with
- * options by which heads are looked at or changed (weights, trace, head_mask, replace, start, residuals) or with a
- * cache.
+ * a cache or with options that read or change heads: weights, trace, head_mask, replace, start, residuals.
  *
  * Parameters have Hugging Face's names. Norms start as ones in effect (their weights as 1 - gain_offset), all else as zeros.
  * Only a decoder whose dtype is float32 can be recorded.
@@ -1046,7 +1045,7 @@ typedef struct hw_decoder_config {
  * there, options do not go together, or names or the place of norms are an encoder's. HW_ERROR_MEMORY: no memory. */
 hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module);
 
-/* What a decoder's parts write along the unembedding of a token (less that of another), at one position of one text: direct
+/* How much each part of a decoder adds to a token's logit, or to the difference of two logits, at one position of one text: direct
  * logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). The scales of the final norm, of
  * norms after attention and feed-forward, and of a capped logit are held fixed, so that the parts add up to the logit
  * (difference). A head's part is its output times its rows of the output projection. Biases of output projections and of the
@@ -1061,8 +1060,8 @@ typedef struct hw_attribution {
   float *heads; /* [num_layers, num_heads] */
   float *mlps;  /* [num_layers] */
   float *rest;  /* [3]: embedding (with position), biases, total: the logit or the difference */
-  /* [num_layers, num_heads, head_dim] or NULL: what the total changes by with a unit of a head's output, before the output
-   * projection. Times the output they add up to the head's part, but for what the rounding of int8 adds. */
+  /* [num_layers, num_heads, head_dim] or NULL: the gradient of the total by each head's output, before the output projection.
+   * Its dot product with that output is the head's part, apart from the rounding of int8. */
   float *directions;
   const float *head_mask; /* [num_layers, num_heads] or NULL: as in hw_forward_options; outputs are those after it */
 } hw_attribution;
@@ -1149,7 +1148,7 @@ typedef struct hw_encoder_config {
 
 /* Encoder: ids [batch, tokens], with token_types of the options → y [batch, tokens, d_model]: each token's hidden state. lengths of the
  * input, or a mask of the options, hide padding. The sum of a token's embeddings has a norm of its own. Dropout is as in
- * hw_decoder_create: with options by which heads are looked at or changed, it is off in training mode too.
+ * hw_decoder_create: options that read or change heads turn it off, in training mode too.
  *
  * Its head, if it has one: x [batch, tokens, d_model] instead of ids, hidden states → y [batch, tokens, vocab_size]: logits. Such a
  * forward takes no options and no lengths, any number of tokens, and its graph gives dx. A backward from ids does not reach the
