@@ -1,6 +1,6 @@
 // Models of random weights: names and shapes as published files have them, values as they should be, files that are read.
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -90,9 +90,9 @@ test('a seed makes the same file again', async () => {
     await writeModel(join(folder, 'seed'), small, { seed });
     return readFile(join(folder, 'seed', 'model.safetensors'));
   };
-  const [first, again, other] = [await read(1), await read(1), await read(2)];
-  assert.ok(first.equals(again));
-  assert.ok(!first.equals(other));
+  const first = await read(1);
+  assert.ok(first.equals(await read(1)));
+  for (const seed of [0, 2, 3]) assert.ok(!first.equals(await read(seed)), `seed ${seed}`);
 });
 
 test('the command refuses what it does not know, and says what it knows', async () => {
@@ -102,10 +102,17 @@ test('the command refuses what it does not know, and says what it knows', async 
     ['GPT-9', folder],
     ['GPT-2-124M', folder, '--dtype', 'int8'],
     ['GPT-2-124M', folder, '--gguf', 'q8_0,q9'],
+    ['GPT-2-124M', folder, '--seed', '1.5'],
     ['--what'],
   ]) {
     const { status, stderr } = await runNode('make:model', [path, ...args]);
-    assert.equal(status, 1);
-    assert.match(stderr, /GPT-2-124M, SmolLM2-135M, Qwen3-0.6B|--what/);
+    assert.equal(status, 2);
+    assert.match(stderr, /usage: npm run make:model/);
   }
+  const there = join(folder, 'nothing');
+  const args = [path, 'GPT-2-124M', there, '--tokenizer', join(folder, 'none.json')];
+  const { status, stderr } = await runNode('make:model', args);
+  assert.equal(status, 2);
+  assert.match(stderr, /^ENOENT: .*none\.json[^\n]*\n$/);
+  assert.deepEqual(await readdir(there), []);
 });

@@ -2,6 +2,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { engines } from './browsers/engines.js';
+import { runScript, UsageError } from './command-line.js';
 import { servePage } from './page/browser.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -63,22 +64,29 @@ async function take(page, url, name, { hash, ready, from, above = 4 }) {
   console.log(`${name}.png: ${Math.round((await stat(path)).size / 1024)} kB`);
 }
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(PICTURES);
-const unknown = names.filter((name) => !(name in PICTURES));
-if (unknown.length > 0) {
-  throw new Error(`no picture ${unknown.join(', ')}; expected ${Object.keys(PICTURES).join(', ')}`);
+/** @param {readonly string[]} args */
+async function main(args) {
+  const all = Object.keys(PICTURES);
+  const unknown = args.filter((name) => !all.includes(name));
+  if (unknown.length > 0) throw new UsageError(`there is no picture ${unknown.join(', ')}`);
+  const { chromium } = engines;
+  const program = chromium.find();
+  if (!program) throw new UsageError(`Chromium was not found: ${chromium.hint}`);
+  await mkdir(FOLDER, { recursive: true });
+  const site = await servePage();
+  const browser = await chromium.launch(program);
+  try {
+    const page = await browser.newPage();
+    await page.setViewport({ width: 1280, height: 760 });
+    for (const name of args.length > 0 ? args : all)
+      await take(page, site.url, name, PICTURES[name]);
+  } finally {
+    await browser.close();
+    await site.close();
+  }
 }
-const { chromium } = engines;
-const program = chromium.find();
-if (!program) throw new Error(`Chromium was not found: ${chromium.hint}`);
-await mkdir(FOLDER, { recursive: true });
-const site = await servePage();
-const browser = await chromium.launch(program);
-try {
-  const page = await browser.newPage();
-  await page.setViewport({ width: 1280, height: 760 });
-  for (const name of names) await take(page, site.url, name, PICTURES[name]);
-} finally {
-  await browser.close();
-  await site.close();
-}
+
+await runScript(
+  main,
+  `usage: npm run pictures -- [NAME…]\nNAME: ${Object.keys(PICTURES).join(', ')}`,
+);

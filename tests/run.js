@@ -47,6 +47,12 @@ function rankOf(path) {
 const isOfPage = (path) => path.startsWith(join('tests', 'page') + sep);
 
 const args = process.argv.slice(2);
+if (args.includes('--help')) {
+  console.log(
+    'usage: npm test [-- PART…] [Node’s options for tests]; PART: of the path of a test file',
+  );
+  process.exit();
+}
 const paths = chosen(args);
 const flags = args.filter((arg) => arg.startsWith('-') && arg !== '--slow');
 const isShown = args.some((arg) => !arg.startsWith('-'));

@@ -3,11 +3,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { measure } from './models/measure.js';
 import { shapes } from './models/shapes.js';
 import { bytesOf, shrink } from './models/work.js';
-import { choose, number, UsageError } from './options.js';
+import { choose, isCount, number, parse, runScript, UsageError } from '../command-line.js';
 import { header, line, ms, withDoubt } from './table.js';
 
 /** @typedef {import('./models/measure.js').Result} Result */
@@ -41,36 +40,31 @@ const COLUMNS = [
 ];
 
 /** @param {readonly string[]} args */
-function parse(args) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        model: { type: 'string' },
-        dtype: { type: 'string', default: 'bfloat16,int8' },
-        threads: { type: 'string', default: '1' },
-        simd: { type: 'string', default: 'auto' },
-        prompt: { type: 'string' },
-        seconds: { type: 'string' },
-        clock: { type: 'string', default: 'wall' },
-        quick: { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
-  }
+function parseOptions(args) {
+  return parse({
+    args: [...args],
+    options: {
+      model: { type: 'string' },
+      dtype: { type: 'string', default: 'bfloat16,int8' },
+      threads: { type: 'string', default: '1' },
+      simd: { type: 'string', default: 'auto' },
+      prompt: { type: 'string' },
+      seconds: { type: 'string' },
+      clock: { type: 'string', default: 'wall' },
+      quick: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  }).values;
 }
 
 /** @param {readonly string[]} args */
 function readOptions(args) {
-  const { quick, json, ...given } = parse(args);
-  const whole = (/** @type {number} */ value) => Number.isInteger(value) && value >= 1;
-  const fits = (/** @type {number} */ value) => whole(value) && value < CONTEXT;
+  const { quick, json, ...given } = parseOptions(args);
+  const fits = (/** @type {number} */ value) => isCount(value) && value < CONTEXT;
   const list = (
     /** @type {string} */ option,
     /** @type {string} */ text,
-    check = whole,
+    check = isCount,
     expected = 'integers of at least 1',
   ) => text.split(',').map((each) => number(option, each, check, expected));
   const names = quick ? 'GPT-2-124M,SmolLM2-135M' : Object.keys(shapes).join(',');
@@ -145,10 +139,4 @@ async function main(args) {
   if (json) console.log(JSON.stringify({ runtime, results }, null, 2));
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  console.error(`${error.message}\n${USAGE}`);
-  process.exitCode = 2;
-}
+await runScript(main, USAGE);

@@ -1,6 +1,6 @@
 // The command line of npm run bench.
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+import { choose, isCount, number, parse, UsageError } from '../command-line.js';
 
 /** @typedef {import('../../web/page/bench/bench.js').Simd} Simd */
 /** @typedef {import('../../web/page/bench/work.js').Shape} Shape */
@@ -9,36 +9,6 @@ export const USAGE =
   'usage: npm run bench [-- [--shape S2,C1] [--threads 1,2] [--simd relaxed,simd128]\n' +
   '                         [--browser chromium] [--against commit] [--seconds 1] [--json]]';
 
-export class UsageError extends Error {}
-
-/**
- * @param {string} option
- * @param {string} given
- * @param {readonly string[]} known
- * @returns {string[]} as known, whatever the case of the letters
- */
-export function choose(option, given, known) {
-  return given.split(',').map((name) => {
-    const found = known.find((other) => other.toLowerCase() === name.trim().toLowerCase());
-    if (found === undefined)
-      throw new UsageError(`--${option} is ${name}; expected some of ${known.join(', ')}`);
-    return found;
-  });
-}
-
-/**
- * @param {string} option
- * @param {string} given
- * @param {(value: number) => boolean} fits
- * @param {string} expected
- */
-export function number(option, given, fits, expected) {
-  const value = Number(given);
-  if (given.trim() === '' || !fits(value))
-    throw new UsageError(`--${option} is ${given}; expected ${expected}`);
-  return value;
-}
-
 /** @returns {Promise<Record<string, Shape>>} all shapes */
 export async function readShapes() {
   const url = new URL('../../web/page/bench/shapes.json', import.meta.url);
@@ -46,23 +16,19 @@ export async function readShapes() {
 }
 
 /** @param {readonly string[]} args */
-function parse(args) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        shape: { type: 'string' },
-        threads: { type: 'string', default: '1,2' },
-        simd: { type: 'string', default: 'relaxed,simd128' },
-        browser: { type: 'string' },
-        against: { type: 'string' },
-        seconds: { type: 'string', default: '1' },
-        json: { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
-  }
+function parseOptions(args) {
+  return parse({
+    args: [...args],
+    options: {
+      shape: { type: 'string' },
+      threads: { type: 'string', default: '1,2' },
+      simd: { type: 'string', default: 'relaxed,simd128' },
+      browser: { type: 'string' },
+      against: { type: 'string' },
+      seconds: { type: 'string', default: '1' },
+      json: { type: 'boolean', default: false },
+    },
+  }).values;
 }
 
 /**
@@ -82,17 +48,16 @@ function parse(args) {
  * @throws {UsageError}
  */
 export async function readOptions(args) {
-  const { shape, threads, simd, browser, against, seconds, json } = parse(args);
+  const { shape, threads, simd, browser, against, seconds, json } = parseOptions(args);
   if (browser !== undefined && against !== undefined)
     throw new UsageError('--against works in Node; expected no --browser beside it');
   const all = await readShapes();
   const names = shape === undefined ? Object.keys(all) : choose('shape', shape, Object.keys(all));
-  const whole = (/** @type {number} */ value) => Number.isInteger(value) && value >= 1;
   return {
     shapes: Object.fromEntries(names.map((name) => [name, all[name]])),
     threads: threads
       .split(',')
-      .map((count) => number('threads', count, whole, 'integers of at least 1')),
+      .map((count) => number('threads', count, isCount, 'integers of at least 1')),
     simds: /** @type {Simd[]} */ (choose('simd', simd, ['relaxed', 'simd128'])),
     browser:
       browser === undefined

@@ -2,7 +2,8 @@
 import { benchHeader, benchLine } from './table.js';
 import { runInChromium } from './in-chromium.js';
 import { runInNode } from './in-node.js';
-import { readOptions, USAGE, UsageError } from './options.js';
+import { runScript } from '../command-line.js';
+import { readOptions, USAGE } from './options.js';
 
 /** @typedef {import('../../web/page/bench/bench.js').Result} Result */
 
@@ -33,10 +34,4 @@ async function main(args) {
     process.exitCode = 1;
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  console.error(`${error.message}\n${USAGE}`);
-  process.exitCode = 2;
-}
+await runScript(main, USAGE);

@@ -1,9 +1,9 @@
 // npm run bench:sweep: how long every head of a model of a published shape takes to ablate, in Node, and how many whole forwards
 // that is.
-import { parseArgs } from 'node:util';
 import { pathToFileURL } from 'node:url';
-import { load } from 'headwise';
+import { HeadwiseError, load } from 'headwise';
 import { ablation } from 'headwise/understanding';
+import { choose, isCount, number, parse, runScript } from '../command-line.js';
 import { shapes } from './models/shapes.js';
 
 /** @typedef {Awaited<ReturnType<typeof load>>} Engine */
@@ -42,30 +42,33 @@ export async function measureSweep(hw, config, tokens) {
   };
 }
 
-async function main() {
-  const { values } = parseArgs({
+const USAGE = `usage: npm run bench:sweep -- [--shape GPT-2-124M] [--tokens 100] [--threads 2]
+--shape: one of ${Object.keys(shapes).join(', ')}`;
+
+/** @param {readonly string[]} args */
+async function main(args) {
+  const { values } = parse({
+    args: [...args],
     options: {
       shape: { type: 'string', default: 'GPT-2-124M' },
       tokens: { type: 'string', default: '100' },
       threads: { type: 'string', default: '2' },
     },
   });
-  if (!Object.hasOwn(shapes, values.shape)) {
-    throw new Error(
-      `--shape is ${values.shape}; expected one of ${Object.keys(shapes).join(', ')}`,
-    );
-  }
-  const hw = await load({ threads: Number(values.threads) });
-  const found = await measureSweep(hw, shapes[values.shape], Number(values.tokens));
+  const [shape] = choose('shape', values.shape, Object.keys(shapes));
+  const tokens = number('tokens', values.tokens, isCount, 'an integer of at least 1');
+  const threadCount = number('threads', values.threads, isCount, 'an integer of at least 1');
+  const hw = await load({ threads: threadCount });
+  const found = await measureSweep(hw, shapes[shape], tokens);
   const { threads, simd } = hw.info;
   hw.dispose();
   const [seconds, longest] = [found.seconds, found.longest].map((each) => each.toFixed(2));
   console.log(
-    `${values.shape}, ${values.tokens} tokens, ${threads} threads, ${simd}: ${found.heads} heads in ${seconds} s, ` +
+    `${shape}, ${tokens} tokens, ${threads} threads, ${simd}: ${found.heads} heads in ${seconds} s, ` +
       `the time of ${found.forwards.toFixed(1)} whole forwards; at most ${longest} s between two reports`,
   );
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  await main();
+  await runScript(main, USAGE, (error) => error instanceof HeadwiseError);
 }

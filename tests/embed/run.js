@@ -181,6 +181,12 @@ const tryMachineCode = async (name, node) =>
   });
 
 const wanted = process.argv.slice(2);
+const parts = ['types', 'node', 'cjs', 'workerd', ...BUILDERS, 'vite-dev'];
+const unknown = wanted.filter((name) => !parts.includes(name));
+if (unknown.length > 0) {
+  console.error(`${unknown.join(', ')}: unknown; expected some of ${parts.join(', ')}`);
+  process.exit(2);
+}
 const isWanted = (/** @type {string} */ name) => wanted.length === 0 || wanted.includes(name);
 const executable = findBrowser();
 assert.ok(executable, 'Chromium is needed (apt install chromium, or CHROMIUM_PATH)');

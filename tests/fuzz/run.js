@@ -6,8 +6,8 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import * as child from '../child.js';
+import { choose, number, parse, runScript } from '../command-line.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILD = join(ROOT, 'build', 'native-fuzz');
@@ -55,14 +55,17 @@ async function fuzzJavaScript(minutes) {
   }
 }
 
-const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '1' }, only: { type: 'string' } },
-});
-const minutes = Number(values.minutes);
-if (!(minutes > 0) || ![undefined, 'c', 'js'].includes(values.only)) {
-  console.error('usage: npm run fuzz -- [--minutes 10] [--only c|js]');
-  process.exit(1);
+/** @param {readonly string[]} args */
+async function main(args) {
+  const { values } = parse({
+    args: [...args],
+    options: { minutes: { type: 'string', default: '1' }, only: { type: 'string' } },
+  });
+  const minutes = number('minutes', values.minutes, (value) => value > 0, 'a number of minutes');
+  const only = values.only === undefined ? undefined : choose('only', values.only, ['c', 'js'])[0];
+  const share = only === undefined ? minutes / 2 : minutes;
+  if (only !== 'js') await fuzzC(share);
+  if (only !== 'c') await fuzzJavaScript(share);
 }
-const share = values.only === undefined ? minutes / 2 : minutes;
-if (values.only !== 'js') await fuzzC(share);
-if (values.only !== 'c') await fuzzJavaScript(share);
+
+await runScript(main, 'usage: npm run fuzz -- [--minutes 10] [--only c|js]');

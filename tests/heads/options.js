@@ -1,8 +1,7 @@
 // The command line of npm run heads.
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { MODELS } from '../../web/page/explore/models.js';
-import { number, UsageError } from '../bench/options.js';
+import { isSeed, number, parse, UsageError } from '../command-line.js';
 
 export const USAGE =
   'usage: npm run heads -- <model folder> [--text file | --ids file] [--seed 1] [--json]\n' +
@@ -16,21 +15,17 @@ async function readIds(file) {
 }
 
 /** @param {readonly string[]} args */
-function parse(args) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        text: { type: 'string' },
-        ids: { type: 'string' },
-        seed: { type: 'string', default: '1' },
-        json: { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
-  }
+function parseOptions(args) {
+  return parse({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      text: { type: 'string' },
+      ids: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+      json: { type: 'boolean', default: false },
+    },
+  });
 }
 
 /**
@@ -38,13 +33,12 @@ function parse(args) {
  * @throws {UsageError}
  */
 export async function readOptions(args) {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseOptions(args);
   const [folder] = positionals;
   if (positionals.length !== 1) throw new UsageError('expected one model folder');
   if (values.text !== undefined && values.ids !== undefined) {
     throw new UsageError('--text and --ids are both given; expected one of them');
   }
-  const isSeed = (/** @type {number} */ value) => Number.isSafeInteger(value) && value >= 0;
   return {
     folder,
     text: values.text === undefined ? MODELS.austen.sample : await readFile(values.text, 'utf8'),

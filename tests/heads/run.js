@@ -1,7 +1,7 @@
 // npm run heads: what each head of a GPT-2 checkpoint does, as the Explore room counts it.
 import { HeadwiseError } from 'headwise';
 import { shortName } from '../../web/page/explore/address.js';
-import { UsageError } from '../bench/options.js';
+import { runScript } from '../command-line.js';
 import { readOptions, USAGE } from './options.js';
 import { scoreCheckpoint } from './score.js';
 
@@ -41,12 +41,9 @@ async function main(args) {
   for (const row of rows) console.log(row.map((cell, i) => cell.padStart(widths[i])).join('  '));
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  const { code = '', message } = /** @type {{ code?: string, message: string }} */ (error);
-  const isKnown = error instanceof HeadwiseError || ['ENOENT', 'ERR_FORMAT'].includes(code);
-  if (!(error instanceof UsageError) && !isKnown) throw error;
-  console.error(error instanceof UsageError ? `${message}\n${USAGE}` : message);
-  process.exitCode = 2;
-}
+/** A model that cannot be read. @param {unknown} error */
+const isUsers = (error) =>
+  error instanceof HeadwiseError ||
+  /** @type {NodeJS.ErrnoException} */ (error).code === 'ERR_FORMAT';
+
+await runScript(main, USAGE, isUsers);

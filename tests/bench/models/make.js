@@ -1,8 +1,8 @@
 // npm run make:model: a model of random weights in the shape of a published one, for benchmarks and to try the page with.
-import { copyFile } from 'node:fs/promises';
+import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { choose, isSeed, number, parse, runScript, UsageError } from '../../command-line.js';
 import { shapes } from './shapes.js';
 import { ggufTypes, writeGgufModel } from './to-gguf.js';
 import { dtypes, writeModel } from './write.js';
@@ -18,32 +18,41 @@ SHAPE: ${Object.keys(shapes).join(', ')}; --dtype: ${Object.keys(dtypes).join(',
 --tokenizer: one of no more ids than the shape has, which is copied; default: that of the page’s model austen
 --gguf: also as files for llama.cpp, with a tokenizer of single characters: some of ${ggufTypes.join(', ')}`;
 
-try {
-  const { positionals, values } = parseArgs({
+/** @param {readonly string[]} args */
+function readOptions(args) {
+  const { positionals, values } = parse({
+    args: [...args],
     allowPositionals: true,
     options: {
       dtype: { type: 'string', default: 'bfloat16' },
       seed: { type: 'string', default: '1' },
       tokenizer: { type: 'string', default: OWN_TOKENIZER },
-      gguf: { type: 'string', default: '' },
+      gguf: { type: 'string' },
     },
   });
-  const [name = '', folder = ''] = positionals;
-  const { dtype, seed, tokenizer } = values;
-  const asked = values.gguf.split(',').filter(Boolean);
-  const gguf = ggufTypes.filter((type) => asked.includes(type));
-  const isKnown = Object.hasOwn(shapes, name) && Object.hasOwn(dtypes, dtype);
-  if (positionals.length !== 2 || !isKnown || gguf.length < asked.length) throw new Error(USAGE);
-  const { parameters, bytes } = await writeModel(folder, shapes[name], {
-    dtype,
-    seed: Number(seed),
-  });
+  if (positionals.length !== 2) throw new UsageError('expected a shape and a folder');
+  const [name, folder] = positionals;
+  if (!Object.hasOwn(shapes, name)) throw new UsageError(`the shape ${name} is unknown`);
+  const asked = values.gguf === undefined ? [] : choose('gguf', values.gguf, ggufTypes);
+  return {
+    ...{ folder, config: shapes[name], tokenizer: values.tokenizer },
+    dtype: choose('dtype', values.dtype, Object.keys(dtypes))[0],
+    seed: number('seed', values.seed, isSeed, 'a whole number of at least 0'),
+    gguf: ggufTypes.filter((type) => asked.includes(type)),
+  };
+}
+
+/** @param {readonly string[]} args */
+async function main(args) {
+  const { folder, config, dtype, seed, tokenizer, gguf } = readOptions(args);
+  // First what may be missing: the weights take a while.
+  await mkdir(folder, { recursive: true });
   await copyFile(tokenizer, join(folder, 'tokenizer.json'));
+  const { parameters, bytes } = await writeModel(folder, config, { dtype, seed });
   for (const type of gguf) await writeGgufModel(folder, type);
   console.log(
     `${folder}: ${(parameters / 1e6).toFixed(1)} million weights, ${(bytes / 1e6).toFixed(0)} MB`,
   );
-} catch (error) {
-  console.error(/** @type {Error} */ (error).message);
-  process.exitCode = 1;
 }
+
+await runScript(main, USAGE);

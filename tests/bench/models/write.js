@@ -41,7 +41,8 @@ export const dtypes = {
 
 /** Repeatable numbers of 32 bits (xorshift; Marsaglia 2003). @param {number} seed */
 function integers(seed) {
-  let state = seed | 1;
+  // Neighbouring seeds begin far apart, and none with 0, which stays 0.
+  let state = Math.imul(seed + 1, 0x9e3779b1) || 1;
   return () => {
     state ^= state << 13;
     state ^= state >>> 17;

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
 import { run } from '../../child.js';
-import { choose, number, readShapes, UsageError } from '../options.js';
+import { choose, isCount, number, parse, runScript, UsageError } from '../../command-line.js';
+import { readShapes } from '../options.js';
 import { bundle } from './bundle.js';
 import { CONTESTANTS, FILES, TRAINERS } from './contest.js';
 import { contestModels, MODELS, PROMPT } from './model-contest.js';
@@ -55,13 +55,7 @@ function readOptions(args) {
     json: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   });
-  let values;
-  try {
-    values = parseArgs({ args: [...args], options }).values;
-  } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
-  }
-  const whole = (/** @type {number} */ value) => Number.isInteger(value) && value >= 1;
+  const { values } = parse({ args: [...args], options });
   const { node, json, python } = values;
   if (python !== undefined && !node) throw new UsageError('--python needs --node');
   const known = node ? SHAPES : [...SHAPES, ...MODELS];
@@ -70,7 +64,7 @@ function readOptions(args) {
   if (values.write && names.length === 0) throw new UsageError('--write keeps none of --shape');
   const threads = values.threads
     .split(',')
-    .map((count) => number('threads', count, whole, 'integers of at least 1'));
+    .map((count) => number('threads', count, isCount, 'integers of at least 1'));
   const clock = /** @type {Clock} */ (choose('clock', values.clock, ['wall', 'cpu'])[0]);
   if (clock === 'cpu' && threads.some((count) => count > 1))
     throw new UsageError('--clock is cpu; expected --threads 1 beside it');
@@ -204,8 +198,9 @@ async function runShapes(options, say) {
   }
 }
 
-/** @param {ReturnType<typeof readOptions>} options */
-async function main(options) {
+/** @param {readonly string[]} args */
+async function main(args) {
+  const options = readOptions(args);
   await install();
   const say = (/** @type {string} */ text) => void (options.json || console.log(text));
   const { contests = [], ...rest } = options.names.length ? await runShapes(options, say) : {};
@@ -222,10 +217,4 @@ async function main(options) {
     process.exitCode = 1;
 }
 
-try {
-  await main(readOptions(process.argv.slice(2)));
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  console.error(`${error.message}\n${USAGE}`);
-  process.exitCode = 2;
-}
+await runScript(main, USAGE);

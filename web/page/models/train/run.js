@@ -1,5 +1,5 @@
 /** npm run train: makes the models that come with the page. */
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { HeadwiseError, load } from 'headwise';
 import { checkpointIn } from './checkpoint.js';
 import { readOptions, USAGE, UsageError } from './options.js';
@@ -12,6 +12,7 @@ async function main(args) {
   const hw = await load({ threads, simd });
   try {
     const data = task.data();
+    await mkdir(folder, { recursive: true });
     const run = { ...options, folder, tell: console.log };
     const { model, progress } = await train(hw, task, data, run);
     if (progress.step < progress.steps) {
@@ -29,8 +30,9 @@ async function main(args) {
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  const { code = '', message } = /** @type {{ code?: string, message: string }} */ (error);
-  const isKnown = error instanceof HeadwiseError || error instanceof RunError || code === 'ENOENT';
+  const { message, syscall } = /** @type {NodeJS.ErrnoException} */ (error);
+  const isKnown =
+    error instanceof HeadwiseError || error instanceof RunError || syscall !== undefined;
   if (!(error instanceof UsageError) && !isKnown) throw error;
   console.error(error instanceof UsageError ? `${message}\n${USAGE}` : message);
   process.exitCode = 2;
