@@ -23,7 +23,7 @@ test('a verdict names the ranges of shares and of what threads bring, what it le
   ];
   assert.equal(
     verdictOf(results),
-    'On one thread Headwise reaches 70 to 91 % of what this machine can do in WebAssembly (without S0, which is too small to count, and D1, where reading memory is the limit). On 2 threads it is 0.8 to 1.9 times as fast. Attention over 1,024 tokens takes 100 ms.',
+    'On one thread Headwise reaches 70 to 91 % of what this machine can do in WebAssembly. On 2 threads it is 0.8 to 1.9 times as fast. Attention over 1,024 tokens takes 100 ms. S0 is left out: it is too small to count. D1 is left out: reading memory is its limit.',
   );
   assert.equal(ceilingOf(results), 60);
 });
@@ -33,7 +33,7 @@ test('a run without figures has no verdict, and failures are counted', () => {
   assert.equal(verdictOf([result('S0', 3)]), 'Too little was measured for a verdict.');
   const failed = [result('S1', 80), result('C1', 0, { problem: 'wrong' })];
   assert.match(verdictOf(failed), /reaches 80 % of .* 1 result failed\.$/);
-  assert.doesNotMatch(verdictOf(failed), /without/);
+  assert.doesNotMatch(verdictOf(failed), /left out/);
   assert.equal(ceilingOf([]), undefined);
 });
 
@@ -60,4 +60,6 @@ test('the time left follows from what the results took', () => {
   assert.equal(leftOf(0, 20, 0), '0 of 20');
   assert.equal(leftOf(5, 20, 4000), '5 of 20, about 12 seconds left');
   assert.equal(leftOf(19, 20, 19_000), '19 of 20, about 1 second left');
+  assert.equal(leftOf(4, 52, 10_000), '4 of 52, about 2 minutes left');
+  assert.equal(leftOf(10, 10, 10_000), '10 of 10');
 });

@@ -58,7 +58,8 @@ test('an engine that cannot be loaded is said once, with nothing to save', optio
     const words = /^The engine could not be loaded: http\S+\.wasm: the server answered 404[^:]*\.$/;
     assert.match(await textOf(page, `${ROOM} [role=status]`), words);
     assert.equal(await textOf(page, '#bench-run'), 'Run the benchmark');
-    for (const part of ['#bench-save', '#bench-verdict', '.bench-results'])
+    assert.equal(await textOf(page, '#bench-verdict'), '');
+    for (const part of ['#bench-save', '.bench-results'])
       assert.equal((await page.$$(part)).length, 0, part);
     await page.setViewport({ width: widths[0], height: 800 });
     assert.ok((await contentWidth(page)) <= widths[0], 'an address is broken where a line ends');
@@ -132,7 +133,12 @@ roomTest(
     await page.keyboard.press('Enter');
     assert.match(await textOf(page, `${ROOM} [role=status]`), /^Stopped: \d+ results?\.$/);
     assert.equal(await textOf(page, '#bench-run:focus'), 'Run the benchmark');
-    assert.notEqual(await textOf(page, '#bench-verdict'), '');
+    assert.notEqual(await textOf(page, '#bench-verdict[role=status]'), '');
+    const before = await count(page);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+    assert.equal(await textOf(page, `${ROOM} [role=status]`), 'Stopped: 0 results.');
+    assert.equal(await count(page), before, 'what was measured before is still there');
     // What is saved is read where the page makes it.
     const saved = await page.evaluate(async () => {
       /** @type {Promise<string>} */

@@ -31,6 +31,20 @@ function followRoomLinks(store) {
   });
 }
 
+/** What a room says that could not be opened. @param {unknown} error @param {() => void} retry */
+function failure(error, retry) {
+  const why = error instanceof Error ? error.message : String(error);
+  const reason = navigator.onLine ? why : 'this machine is offline';
+  const button = el('button', { type: 'button' }, 'Try again');
+  button.addEventListener('click', retry);
+  return el(
+    'div',
+    { class: 'not-opened' },
+    el('p', { class: 'message error', role: 'alert' }, `This room could not be opened: ${reason}.`),
+    button,
+  );
+}
+
 /**
  * Navigation and rooms follow the store.
  *
@@ -42,6 +56,8 @@ export function connectRooms(store, open, settle) {
   const title = document.title;
   /** @type {Set<Room>} */
   const opened = new Set();
+  /** @type {Set<Room>} */
+  const failed = new Set();
   const links = ROOMS.map((room) => ({ room, link: linkTo(room) }));
   followRoomLinks(store);
 
@@ -61,6 +77,16 @@ export function connectRooms(store, open, settle) {
     }
     if (!opened.has(state.room)) enter(state.room);
   };
+  /** Opens a room anew that could not be opened. @param {Room} room */
+  const retry = (room) => {
+    if (!failed.delete(room)) return;
+    const place = placeOf(room);
+    const message = place.querySelector(':scope > .not-opened');
+    const hadFocus = message?.contains(document.activeElement);
+    message?.remove();
+    if (hadFocus) focusHeading(place);
+    enter(room);
+  };
   /** @param {Room} room */
   const enter = async (room) => {
     opened.add(room);
@@ -69,10 +95,8 @@ export function connectRooms(store, open, settle) {
       await open[room]();
       settle();
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const words = `This room could not be opened (${why}). Reload the page to try again.`;
-      const message = el('p', { class: 'message error', role: 'alert' }, words);
-      place.prepend(message);
+      failed.add(room);
+      place.prepend(failure(error, () => retry(room)));
     } finally {
       place.querySelector(':scope > .opening')?.remove();
       // Its heading was not there when it was entered.
@@ -84,6 +108,7 @@ export function connectRooms(store, open, settle) {
     const hadFocus = isLeft && placeOf(before.room).contains(document.activeElement);
     show();
     if (isLeft) goToPlace();
+    if (isLeft) retry(after.room);
     // What was clicked is hidden now.
     if (hadFocus) focusHeading(placeOf(after.room));
   });

@@ -56,7 +56,7 @@ export function peersChart({ date: day, version, machine, browser, threads, runt
   return html`<div class="peers">${panels}</div>
     <p class="note">
       Version ${version}, ${date.format(new Date(day))}, ${machine}, ${browser},
-      ${threads === 1 ? 'one thread' : `${threads} threads`}. Shorter is faster; bars are cut at ${MOST} times. A page
+      ${threads === 1 ? 'one thread' : `${threads} threads`}. Bars are cut at ${MOST} times. A page
       downloads, compressed: ${bytes.join(', ')}. * The direct operator fails or gives wrong numbers there, so another one
       was timed. M1, the maps of all heads, has no bars: the others have no operation for it.
       Measure it yourself with <code>npm run bench:peers</code>.

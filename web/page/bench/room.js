@@ -47,7 +47,7 @@ const controls = (session) => html`
         ?disabled=${drawn(() => session.isRunning)}
         @change=${taking(({ checked }) => (session.isAll.value = checked))}
       />
-      all shapes and both modules (some minutes; without it at most 30 seconds)
+      Measure all shapes and both modules: several minutes instead of 30 seconds
     </label>
     ${drawn(() =>
       session.results.value.some(({ timing }) => timing) && !session.isRunning
@@ -67,6 +67,12 @@ const controls = (session) => html`
       ${drawn(() => session.words.value)}
     </p>
   </div>
+  <p class="bench-verdict" id="bench-verdict" role="status">
+    ${drawn(() => {
+      const results = session.results.value;
+      return results.length && !session.isRunning ? verdictOf(results) : '';
+    })}
+  </p>
   ${drawn(() => {
     const results = session.results.value;
     const ceiling = ceilingOf(results);
@@ -77,11 +83,6 @@ const controls = (session) => html`
           : html`<p id="bench-ceiling">
             This machine’s ceiling: <b>${ceiling.toFixed(1)} GFLOP/s</b> a thread.
           </p>`
-      }
-      ${
-        results.length && !session.isRunning
-          ? html`<p class="bench-verdict" id="bench-verdict">${verdictOf(results)}</p>`
-          : ''
       }
       ${resultsTable(results, shapes)}
     `;
@@ -97,8 +98,8 @@ const glossary = html`<dl class="glossary">
   <dt>Share of the ceiling</dt>
   <dd>
     The ceiling is the most that one thread of this machine can do in WebAssembly: a loop of multiplications and
-    additions in registers, or a read of memory where reading is the limit (D1). Of several threads it is as many times as
-    much. The same run measures it. 100 % would be perfect.
+    additions in registers, or a read of memory where reading is the limit (D1). With 4 threads it is 4 times as high. The
+    same run measures it. 100 % would be perfect.
   </dd>
   <dt>S0 to S3, C1 and C2, G1 and G2, D1, M1, T1 to T3</dt>
   <dd>
@@ -129,8 +130,8 @@ export function openBench(store) {
     html`<div class="lead">
         <h1>How fast is it?</h1>
         <p>
-          The bars show how long other runtimes take for the same work, as multiples of Headwise’s time. Below you can
-          run the benchmark on your own machine.
+          The bars show how long other runtimes take for the same work, as multiples of Headwise’s time. Shorter is
+          faster. Below you can run the benchmark on your own machine.
         </p>
       </div>
       <section aria-label="Other runtimes">${peersChart(peers, shapes)}</section>

@@ -43,6 +43,7 @@ export class BenchSession {
   );
   /** @type {Connected<BenchWorker>['end'] | undefined} */ #end;
   #spent = 0;
+  /** Whether the run has no result yet. */ #isFirst = true;
 
   /** @param {Record<string, Shape>} shapes */
   constructor(shapes) {
@@ -63,8 +64,8 @@ export class BenchSession {
     const names = isAll ? Object.keys(this.#shapes) : SHORT;
     const shapes = Object.fromEntries(names.map((name) => [name, this.#shapes[name]]));
     const threads = threadCounts();
+    this.#isFirst = true;
     batch(() => {
-      this.results.value = [];
       this.progress.value = 0;
       this.#said.value = 'Measuring this machine’s ceiling …';
     });
@@ -98,7 +99,7 @@ export class BenchSession {
         this.#spent += performance.now() - start;
         if (!isWanted()) return;
         if (done) {
-          this.#close(endOf(this.results.peek(), value));
+          this.#close(endOf(this.#own, value));
           return;
         }
         if ('simd' in value) this.#add(value, total);
@@ -111,11 +112,17 @@ export class BenchSession {
     }
   }
 
+  /** The run's own results: until its first, those of the run before are seen. */
+  get #own() {
+    return this.#isFirst ? [] : this.results.peek();
+  }
+
   /** @param {Result} result @param {number} total */
   #add(result, total) {
     batch(() => {
-      this.results.value = [...this.results.value, result];
-      const done = this.results.value.length;
+      this.results.value = [...this.#own, result];
+      this.#isFirst = false;
+      const done = this.#own.length;
       this.progress.value = done / total;
       this.#said.value = leftOf(done, total, this.#spent);
     });
@@ -123,7 +130,7 @@ export class BenchSession {
 
   /** @param {string} [why] */
   stop(why = 'Stopped') {
-    this.#close(`${why}: ${plural(this.results.peek().length, 'result')}.`);
+    this.#close(`${why}: ${plural(this.#own.length, 'result')}.`);
   }
 
   /** @param {string} words */

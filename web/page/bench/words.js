@@ -56,8 +56,11 @@ export const waysOf = ({ kind }) => (kind === 'multiHeadAttention' ? 2 : 1);
  */
 export function leftOf(done, total, spent) {
   if (done === 0) return `0 of ${total}`;
+  if (done >= total) return `${done} of ${total}`;
   const seconds = Math.ceil(((spent / done) * (total - done)) / 1000);
-  return `${done} of ${total}, about ${plural(seconds, 'second')} left`;
+  const left =
+    seconds > 90 ? plural(Math.round(seconds / 60), 'minute') : plural(seconds, 'second');
+  return `${done} of ${total}, about ${left} left`;
 }
 
 /** @param {readonly Result[]} results */
@@ -102,8 +105,8 @@ function rangeOf(numbers) {
 
 /** Shapes that a verdict leaves out, and why. @type {Record<string, string>} */
 const UNCOUNTED = {
-  S0: 'which is too small to count',
-  D1: 'where reading memory is the limit',
+  S0: 'it is too small to count',
+  D1: 'reading memory is its limit',
 };
 
 /**
@@ -122,9 +125,8 @@ export function verdictOf(results) {
   const range = rangeOf(single.map(({ percent }) => percent.toFixed(0)));
   const without = Object.entries(UNCOUNTED)
     .filter(([name]) => measured.some(({ shape }) => shape === name))
-    .map((why) => why.join(', '));
-  const but = without.length ? ` (without ${without.join(', and ')})` : '';
-  const sentence = `On one thread Headwise reaches ${range} % of what this machine can do in WebAssembly${but}.`;
+    .map(([name, why]) => ` ${name} is left out: ${why}.`);
+  const sentence = `On one thread Headwise reaches ${range} % of what this machine can do in WebAssembly.`;
   const speedups = all.flatMap(({ speedup }) => (speedup === undefined ? [] : [speedup]));
   const threads = Math.max(...all.map((each) => each.threads));
   const faster = speedups.length
@@ -134,5 +136,5 @@ export function verdictOf(results) {
   const example = attention
     ? ` Attention over 1,024 tokens takes ${formatTime(attention.minimum)}.`
     : '';
-  return sentence + faster + example + wrong;
+  return sentence + faster + example + without.join('') + wrong;
 }
