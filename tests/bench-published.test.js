@@ -33,12 +33,17 @@ test('a run’s fewest times become multiples of Headwise’s, with what was don
     { shape: 'D1', threads: 1, problem: 'crashed' },
   ];
   const starts = [{ name: 'Headwise', bytes: 44_400 }, { name: 'tfjs-wasm' }];
-  const data = published(contests, starts, run);
+  const data = published(contests, starts, run, { '@tensorflow/tfjs-backend-wasm': '4.0.1' });
   assert.deepEqual(data, {
     ...run,
     runtimes: [
-      { name: 'Headwise', kilobytes: 44, ratios: { S1: 1, S3: 1, C1: 1 } },
-      { name: 'tfjs, wasm backend', ratios: { S1: 2.38, S3: 2.5 }, otherwise: ['S3'] },
+      { name: 'Headwise', version: '1.0.0', kilobytes: 44, ratios: { S1: 1, S3: 1, C1: 1 } },
+      {
+        name: 'tfjs, wasm backend',
+        version: '4.0.1',
+        ratios: { S1: 2.38, S3: 2.5 },
+        otherwise: ['S3'],
+      },
     ],
   });
   assert.deepEqual(cellsOf(data), [

@@ -97,7 +97,10 @@ roomTest(
     );
     const source = await textOf(page, '.peers + .note');
     assert.match(source, /M1, .* has no bars/);
-    assert.match(source, /^Version \d+\.\d+\.\d+, \w+ \d+, 20\d\d, .*Chromium, one thread\./);
+    assert.match(
+      source,
+      /^Measured on \w+ \d+, 20\d\d, .*Chromium, one thread\..* Headwise \d+\.\d+\.\d+: \d+ kB; LiteRT\.js \d+\.\d+/,
+    );
     assert.equal(await count(page), 0);
   },
 );

@@ -11,13 +11,22 @@ const short = (value) => Number(value.toPrecision(3));
 /** What the page and README call those whose name differs. @type {Record<string, string>} */
 const NAMES = { 'tfjs-wasm': 'tfjs, wasm backend', 'plain JS': 'plain JavaScript' };
 
+/** The package that each is. @type {Record<string, string>} */
+const PACKAGES = {
+  'LiteRT.js': '@litertjs/core',
+  'onnxruntime-web': 'onnxruntime-web',
+  'tfjs-wasm': '@tensorflow/tfjs-backend-wasm',
+  'jax-js': '@jax-js/jax',
+};
+
 /**
  * @param {readonly Row[]} contests
  * @param {readonly { name: string, bytes?: number }[]} starts
  * @param {Omit<Peers, 'runtimes'>} run
+ * @param {Record<string, string>} versions by package
  * @returns {Peers}
  */
-export function published(contests, starts, run) {
+export function published(contests, starts, run, versions) {
   const taken = contests.filter(({ threads, outcomes }) => threads === run.threads && outcomes);
   const all = taken.flatMap(({ outcomes = [] }) => outcomes.map(({ name }) => name));
   const names = [...new Set(all)];
@@ -25,6 +34,8 @@ export function published(contests, starts, run) {
     /** @type {Runtime} */
     const runtime = { name: NAMES[name] ?? name, ratios: {} };
     const bytes = starts.find((start) => start.name === name)?.bytes;
+    const version = name === 'Headwise' ? run.version : versions[PACKAGES[name]];
+    if (version !== undefined) runtime.version = version;
     if (bytes !== undefined) runtime.kilobytes = Math.round(bytes / 1000);
     const otherwise = [];
     for (const { shape, outcomes = [] } of taken) {

@@ -165,11 +165,15 @@ async function runModels({ models, threads, seconds, clock }, say) {
 async function write(contests, starts, { threads, node }) {
   const manifest = new URL('../../../package.json', import.meta.url);
   const { version } = JSON.parse(await readFile(manifest, 'utf8'));
+  const { dependencies } = JSON.parse(
+    await readFile(new URL('package.json', import.meta.url), 'utf8'),
+  );
   const all = cpus();
-  const data = published(contests, starts, {
+  const about = {
     ...{ date: new Date().toISOString().slice(0, 10), version, threads: threads[0] },
     ...{ machine: `${all.length} × ${all[0].model}`, browser: node ? 'Node' : 'Chromium' },
-  });
+  };
+  const data = published(contests, starts, about, dependencies);
   const file = new URL('../../../web/page/bench/peers.json', import.meta.url);
   const style = await resolveConfig(file);
   await writeFile(file, await format(JSON.stringify(data), { ...style, parser: 'json' }));

@@ -3,6 +3,7 @@
  *
  * @typedef {object} Runtime
  * @property {string} name
+ * @property {string} [version]
  * @property {number} [kilobytes] that a page downloads, gzip
  * @property {Record<string, number>} ratios by shape
  * @property {string[]} [otherwise] shapes that it does head by head or by another operator
@@ -35,7 +36,7 @@ function bar({ name, ratios, otherwise }, shape) {
 }
 
 /** @param {Peers} peers @param {Record<string, Shape>} shapes */
-export function peersChart({ date: day, version, machine, browser, threads, runtimes }, shapes) {
+export function peersChart({ date: day, machine, browser, threads, runtimes }, shapes) {
   // A hundred times slower than any: no bar of use.
   const shown = runtimes.filter(({ name }) => name !== 'plain JavaScript');
   const panels = Object.keys(shown[0].ratios).map(
@@ -52,12 +53,15 @@ export function peersChart({ date: day, version, machine, browser, threads, runt
         </table>
       </figure>`,
   );
-  const bytes = shown.map(({ name, kilobytes = 0 }) => `${name} ${formatCount(kilobytes)} kB`);
+  const bytes = shown.map((runtime) => {
+    const named = [runtime.name, runtime.version].filter(Boolean).join(' ');
+    return `${named}: ${formatCount(runtime.kilobytes ?? 0)} kB`;
+  });
   return html`<div class="peers">${panels}</div>
     <p class="note">
-      Version ${version}, ${date.format(new Date(day))}, ${machine}, ${browser},
+      Measured on ${date.format(new Date(day))}, ${machine}, ${browser},
       ${threads === 1 ? 'one thread' : `${threads} threads`}. Bars are cut at ${MOST} times. A page
-      downloads, compressed: ${bytes.join(', ')}. * The direct operator fails or gives wrong numbers there, so another one
+      downloads, compressed: ${bytes.join('; ')}. * The direct operator fails or gives wrong numbers there, so another one
       was timed. M1, the maps of all heads, has no bars: the others have no operation for it.
       Measure it yourself with <code>npm run bench:peers</code>.
     </p>`;
