@@ -1,7 +1,7 @@
-// The page where the system forces its own few colours on it, as Windows does in high contrast.
+// The page where the system forces its own few colours on it, as Windows does in high contrast, or asks for more contrast.
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
-import { colours, pageTest, schemes, settled } from './harness.js';
+import { colours, pageTest, schemes, settled, violations } from './harness.js';
 
 /** @import { CDPSession, Page } from 'puppeteer-core' */
 
@@ -186,3 +186,23 @@ if (!engine.hasCdp)
     assert.match(kept, /\.segmented input:checked/);
     assert.match(kept, /highlight/i);
   });
+
+// The words in the cells of Why stand on the colours of values.
+for (const { hash, ready } of engine.hasCdp ? ROOMS.filter((room) => !/why/.test(room.hash)) : []) {
+  pageTest(
+    `where more contrast is asked for, the words of ${hash} have 7 to 1`,
+    hash,
+    async (page) => {
+      const session = await page.createCDPSession();
+      for (const scheme of schemes) {
+        const features = [
+          { name: 'prefers-color-scheme', value: scheme },
+          { name: 'prefers-contrast', value: 'more' },
+        ];
+        await session.send('Emulation.setEmulatedMedia', { features });
+        assert.deepEqual(await violations(page, ['color-contrast-enhanced']), [], scheme);
+      }
+    },
+    { ready: async (page) => void (await page.waitForSelector(ready)) },
+  );
+}

@@ -186,19 +186,24 @@ export const colours = (page, selector, size) =>
     size,
   );
 
-/** @param {Page} page what axe complains about */
-export async function violations(page) {
+/**
+ * What axe complains about.
+ *
+ * @param {Page} page
+ * @param {string[]} [rules] only these
+ */
+export async function violations(page, rules) {
   const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.addScriptTag({ path });
-  return page.evaluate(async () => {
+  return page.evaluate(async (only) => {
     const { axe } = /** @type {{ axe: typeof import('axe-core') }} */ (
       /** @type {unknown} */ (globalThis)
     );
-    const result = await axe.run({ resultTypes: ['violations'] });
+    const result = await axe.run({ resultTypes: ['violations'], ...(only && { runOnly: only }) });
     return result.violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
     );
-  });
+  }, rules);
 }
 
 /** @param {Page} page how wide its content is */
