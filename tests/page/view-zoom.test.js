@@ -198,6 +198,20 @@ mapTest('a click pins a query, with Shift a key; a drag pins nothing', async (pa
   assert.equal((await read(page, 'pinned')).length, 2);
 });
 
+mapTest('a click on a low map pins, whose pointer trembles by a pixel', async (page) => {
+  await page.evaluate(
+    `map.show({ weights: Array.from({ length: 10 }, () => Array(80).fill(0.1)) })`,
+  );
+  const aspect = await page.$eval(FIELD, (field) => field.clientWidth / field.clientHeight);
+  assert.ok(aspect > 7, `${aspect}`);
+  const [x, y] = await at(page, 0.5, 0.55);
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x, y + 1);
+  await page.mouse.up();
+  assert.deepEqual(await read(page, 'pinned'), [{ side: 'query', token: 5 }]);
+});
+
 /** WebDriver's wheel turns without Ctrl. */
 const wheel = engine.hasEvents ? options : { skip: `${engine.name} is driven without Ctrl` };
 

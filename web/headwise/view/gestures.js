@@ -1,5 +1,7 @@
 /** @typedef {{ x: number, y: number }} Point in shares of a map's sides */
 
+/** @typedef {{ clientX: number, clientY: number }} Pixels where a pointer is in the window */
+
 /**
  * What pointers can do.
  * @typedef {object} Gestures
@@ -13,11 +15,13 @@
 
 /** A pointer that moves less has clicked. */
 const CLICK_PX = 5;
+/** Fingers that are closer count as this far apart: at no distance the factor would be infinite. */
+const CLOSE_PX = 4;
 const WHEEL = 0.004;
 const DOUBLE_CLICK = 0.5;
 
-/** @param {Point} a @param {Point} b */
-const distance = (a, b) => Math.hypot(a.x - b.x, a.y - b.y);
+/** In pixels: a share of the height is not as long as one of the width. @param {Pixels} a @param {Pixels} b */
+const distance = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
 
 /**
  * Listens to pointers over a map: hovering, clicking, dragging, pinching, the wheel.
@@ -26,11 +30,11 @@ const distance = (a, b) => Math.hypot(a.x - b.x, a.y - b.y);
  * @param {Gestures} on
  */
 export function listenTo(field, on) {
-  /** Pointers that are down, where they are now. @type {Map<number, Point>} */
+  /** Pointers that are down, where they are now. @type {Map<number, Pixels>} */
   const down = new Map();
   let moved = 0;
 
-  /** @param {{ clientX: number, clientY: number }} event @returns {Point} */
+  /** @param {Pixels} at @returns {Point} */
   const placeOf = ({ clientX, clientY }) => {
     const box = field.getBoundingClientRect();
     return { x: (clientX - box.left) / box.width, y: (clientY - box.top) / box.height };
@@ -50,22 +54,24 @@ export function listenTo(field, on) {
       return;
     }
     const other = [...down].find(([id]) => id !== event.pointerId)?.[1];
-    down.set(event.pointerId, at);
+    down.set(event.pointerId, event);
     if (other) {
       moved = Infinity;
-      const middle = { x: (at.x + other.x) / 2, y: (at.y + other.y) / 2 };
-      on.zoom(distance(from, other) / Math.max(0.01, distance(at, other)), middle);
+      const { x, y } = placeOf(other);
+      const middle = { x: (at.x + x) / 2, y: (at.y + y) / 2 };
+      on.zoom(distance(from, other) / Math.max(CLOSE_PX, distance(event, other)), middle);
       return;
     }
-    moved += distance(at, from) * field.clientWidth;
-    if (moved > CLICK_PX) on.drag({ x: at.x - from.x, y: at.y - from.y });
+    moved += distance(event, from);
+    const { x, y } = placeOf(from);
+    if (moved > CLICK_PX) on.drag({ x: at.x - x, y: at.y - y });
   };
 
   field.addEventListener('pointerdown', (event) => {
     if (event.isPrimary) down.clear();
     if (down.size === 0) moved = 0;
     if (event.button !== 0 || !on.canZoom()) return;
-    down.set(event.pointerId, placeOf(event));
+    down.set(event.pointerId, event);
     field.setPointerCapture(event.pointerId);
   });
   field.addEventListener('pointermove', move);
