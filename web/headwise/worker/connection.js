@@ -22,9 +22,11 @@ export class Connection extends Endpoint {
     // The Worker must not hold what its end depends on.
     const self = new WeakRef(this);
     const hear = (/** @type {any} */ data) => self.deref()?.hear(data);
+    const hearUnread = () => self.deref()?.hearUnread();
     const fail = (/** @type {{ message?: string }} */ failure) => self.deref()?.fail(failure);
     if (typeof worker.on === 'function') {
       worker.on('message', hear);
+      worker.on('messageerror', hearUnread);
       worker.on('error', fail);
       worker.on('exit', () => fail({ message: 'it ended' }));
       worker.unref();
@@ -34,9 +36,7 @@ export class Connection extends Endpoint {
         event.preventDefault();
         fail(event);
       });
-      worker.addEventListener('messageerror', () =>
-        fail({ message: 'an answer could not be read' }),
-      );
+      worker.addEventListener('messageerror', hearUnread);
     }
     workers.register(this, worker, this);
   }

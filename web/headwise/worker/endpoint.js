@@ -6,13 +6,17 @@ import { Incoming } from './incoming.js';
 import { Outgoing } from './outgoing.js';
 import { neededBy } from './places.js';
 import { iterable, reach } from './remote.js';
-import { pack } from './wire.js';
+import { pack, packError } from './wire.js';
 
 /** @typedef {import('./held.js').Scope} Scope */
 
 /** @typedef {{ resolve: (value: any) => void, reject: (error: unknown) => void, target: object | undefined, needed: Set<object>, scope: Scope, isLast: boolean, hasFailed?: boolean, abort?: { signal: AbortSignal, number: number } }} Pending needed: what stands for the other side's objects in it */
 
 /** @typedef {{ call: number, id: number, path: string[], how: 'call' | 'new' | 'get' | 'set', args: unknown[] }} Call */
+
+/** Why a call fails whose arguments, or whose result, could not be read on the other side. */
+const unread =
+  'a message could not be read where it arrived: it is too deep, or had no room; expected smaller arguments and results';
 
 /** What they ask for has happened if the other side has ended. */
 const lastCalls = ['dispose', 'return'];
@@ -27,6 +31,8 @@ export class Endpoint {
   #abortsHeard = 0;
   /** Calls that were not answered. @type {Map<number, Pending>} */
   #pending = new Map();
+  /** Calls of the other side that are under way. @type {Set<number>} */
+  #answering = new Set();
   #held;
   #outgoing;
   #incoming;
@@ -75,7 +81,24 @@ export class Endpoint {
     else if (message.call !== undefined) this.#answer(message);
     else if (message.abort !== undefined) this.#hearAbort(message);
     else if (message.derive !== undefined) this.#keep(message);
+    else if (message.waits !== undefined) this.#compare(message);
     else this.#held.letGo(message.drop)?.dispose?.();
+  }
+
+  /** A message could not be read. It may have been a call or an answer: both sides tell what they wait for. */
+  hearUnread() {
+    this.#post({ waits: [...this.#pending.keys()], asks: true }, []);
+  }
+
+  /**
+   * Fails calls that never came, or whose answer could not be read. An answer that is still on its way arrives before this one,
+   * and counts.
+   * @param {{ waits: number[], asks: boolean }} message
+   */
+  #compare({ waits, asks }) {
+    for (const call of waits.filter((each) => !this.#answering.has(each)))
+      this.#post({ answer: call, error: packError(new HeadwiseError('ERR_VALUE', unread)) }, []);
+    if (asks) this.#post({ waits: [...this.#pending.keys()], asks: false }, []);
   }
 
   /** @param {number} id of an object that nothing stands for any more */
@@ -171,6 +194,7 @@ export class Endpoint {
   async #answer({ call, id, path, how, args }) {
     /** @type {Scope} */
     const scope = [];
+    this.#answering.add(call);
     try {
       if (!this.#held.has(id)) {
         throw new HeadwiseError('ERR_DISPOSED', 'a callback was called after its call had ended');
@@ -188,6 +212,7 @@ export class Endpoint {
     } catch (error) {
       this.#post({ answer: call, error: this.#outgoing.packError(error) }, []);
     }
+    this.#answering.delete(call);
     leave(scope);
   }
 

@@ -18,4 +18,5 @@ export async function serve(object) {
     object,
   );
   port.onmessage = (/** @type {{ data: any }} */ { data }) => endpoint.hear(data);
+  port.onmessageerror = () => endpoint.hearUnread();
 }

@@ -4,6 +4,8 @@
 //   { derive, id, name, args }     calls a method of object id; derive: what the sender calls its result, below 0
 //   { abort: id, reason }          a signal that was lent
 //   { drop: id }                   the sender holds the object no longer
+//   { waits, asks }                a message could not be read. waits: calls that the sender waits for; the receiver answers
+//                                  with an error those that it is not working on; asks: the receiver sends its own too
 // They are structured clones. Objects that cannot be cloned become marks:
 //   { $: 'plain', entries }        an object that has a text under $ itself
 //   { $: 'tensor', data, shape, id? }   id: it was recorded, and stays where it is, too
