@@ -108,6 +108,29 @@ test('a thousand modules, traces and caches leave an engine as large as it was',
   assert.equal(forgotten, 0, 'those that were forgotten are freed in time');
 });
 
+test('an engine that was forgotten while it records records nothing any more', async () => {
+  const recorded = await inNode(
+    'a forgotten engine that records',
+    `
+    const leaf = zeros([2, 2]);
+    leaf.requiresGrad = true;
+    const isRecorded = () => leaf.reshape([4]).requiresGrad;
+    const forget = async (record) => record(await load());
+    const found = [isRecorded()];
+    for (const record of [
+      (hw) => hw.setGradEnabled(true),
+      (hw) => void hw.enableGrad(() => new Promise(() => {})),
+    ]) {
+      await forget(record);
+      found.push(isRecorded());
+      await collect(() => !isRecorded());
+      found.push(isRecorded());
+    }
+    report(found);`,
+  );
+  assert.deepEqual(recorded, [false, true, false, true, false]);
+});
+
 test('Workers end with their engine, and with one that was forgotten', async () => {
   const { started, disposed, kept, forgotten, left } = await inNode(
     'Workers of engines',

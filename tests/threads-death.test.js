@@ -142,7 +142,7 @@ test('threads that are ended while they sleep are done without', async (t) => {
   hw.dispose();
 });
 
-test('a trap in a thread fails the call that it worked for, and all that follow', async () => {
+test('a trap in a thread fails the call that it worked for, and all that follow, and ends recording', async () => {
   const module = await WebAssembly.compile(await readFile(threadsModule));
   const memory = sharedMemory();
   const core = await Engine.start(module, memory);
@@ -155,7 +155,12 @@ test('a trap in a thread fails the call that it worked for, and all that follow'
   const hw = new Headwise(core, 2, '');
   const linear = new hw.Linear({ inFeatures: 8, outFeatures: 50 });
   const x = data(1, [4000, 8]);
+  const leaf = data(1, [2, 2]);
+  leaf.requiresGrad = true;
+  hw.setGradEnabled(true);
+  assert.equal(leaf.reshape([4]).requiresGrad, true);
   const error = firstError(() => linear.forward(x));
   assert.match(error?.message ?? '', /a thread of the engine died/);
+  assert.equal(leaf.reshape([4]).requiresGrad, false, 'nothing is recorded any more');
   await isLost(hw, linear);
 });

@@ -138,35 +138,8 @@ export function setRequiresGrad(tensor, { shape, size }, value) {
   sources.set(tensor, leaf);
 }
 
-/** How many engines record. */
-let recording = 0;
-
-/** @param {Engine} engine @param {boolean} mode */
-function switchTo(engine, mode) {
-  recording += Number(mode) - Number(engine.isRecording);
-  engine.isRecording = mode;
-}
-
-/** @param {Engine} engine @param {boolean} mode of the latest stretch, or of the engine */
-export function setRecording(engine, mode) {
-  engine.modes.set(mode);
-  switchTo(engine, mode);
-}
-
-/**
- * A stretch with another mode.
- * @param {Engine} engine
- * @param {boolean} mode
- * @returns {() => void} ends it
- */
-function beginStretch(engine, mode) {
-  const end = engine.modes.begin(mode);
-  switchTo(engine, mode);
-  return () => {
-    end();
-    switchTo(engine, !engine.disposed && engine.modes.latest);
-  };
-}
+/** Of the engines that there are. They keep none alive. @type {Set<import('./recording-modes.js').RecordingModes>} */
+export const modesOfEngines = new Set();
 
 /** @param {any} value */
 const isThenable = (value) => {
@@ -190,7 +163,7 @@ export function withRecording(engine, mode, fn) {
   if (typeof fn !== 'function') {
     throw misfit(fn, 'fn', 'a function');
   }
-  const end = beginStretch(engine, mode);
+  const end = engine.modes.begin(mode);
   let result;
   try {
     result = fn();
@@ -210,7 +183,9 @@ export function withRecording(engine, mode, fn) {
  * @param {Source} source
  */
 export const isRecorded = (source) =>
-  source instanceof Node && source.engine !== undefined ? source.engine.isRecording : recording > 0;
+  source instanceof Node && source.engine !== undefined
+    ? source.engine.isRecording
+    : [...modesOfEngines].some(({ latest }) => latest);
 
 /**
  * Records what a result came from, if any of the inputs needs a gradient. Only for an engine that records.

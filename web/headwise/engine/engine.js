@@ -1,4 +1,5 @@
 import { net, weightOf } from './dispose.js';
+import { modesOfEngines } from '../autograd/record.js';
 import { RecordingModes } from '../autograd/recording-modes.js';
 import { HeadwiseError } from '../checks/error.js';
 import { checkUnchanged } from '../checks/foreign.js';
@@ -63,8 +64,6 @@ export class Engine {
   #endTeam;
   /** @type {unknown} what ended the engine, if that was a thread's death */
   #failure;
-  /** Whether what results came from is kept, for backward. */
-  isRecording = false;
   modes = new RecordingModes();
   /** What results that were recorded hold. */
   graphBytes = 0;
@@ -107,6 +106,8 @@ export class Engine {
     this.call._initialize();
     this.check(this.call.engine_start(), 'the engine');
     this.resultSlot = this.call.result_address() >>> 0;
+    modesOfEngines.add(this.modes);
+    net.register(this, modesOfEngines.delete.bind(modesOfEngines, this.modes));
     this.#isShared = memory !== exports.memory;
     if (this.#isShared) {
       this.#growthsAt = (this.call.growths_address() >>> 0) / 4;
@@ -184,7 +185,14 @@ export class Engine {
     return this.exports === undefined;
   }
 
+  /** Whether what results came from is kept, for backward. */
+  get isRecording() {
+    return this.modes.latest;
+  }
+
   dispose() {
+    modesOfEngines.delete(this.modes);
+    this.modes = new RecordingModes();
     if (this.#endTeam !== undefined) {
       net.unregister(this);
       this.#endTeam();

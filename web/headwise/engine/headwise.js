@@ -5,7 +5,7 @@ import { binary, dropout, sumAlong } from '../tensor/broadcast.js';
 import { embedding } from '../tensor/embedding.js';
 import { crossEntropy, mseLoss } from '../tensor/losses.js';
 import { clipGradNorm } from '../autograd/clip.js';
-import { setRecording, withRecording } from '../autograd/record.js';
+import { withRecording } from '../autograd/record.js';
 import { checkBoolean } from '../checks/check.js';
 import { EngineClasses } from './classes.js';
 import { keepEngine } from './given-engine.js';
@@ -341,7 +341,7 @@ export class Headwise extends EngineClasses {
    */
   setGradEnabled(mode) {
     this.#engine.checkAlive();
-    setRecording(this.#engine, checkBoolean(mode, 'mode'));
+    this.#engine.modes.set(checkBoolean(mode, 'mode'));
   }
 
   /**
@@ -380,7 +380,6 @@ export class Headwise extends EngineClasses {
    */
   dispose() {
     this.#engine.dispose();
-    setRecording(this.#engine, false);
   }
 
   /** The class name, for consoles. Vue makes no proxy of an object that has a tag. */
