@@ -6,7 +6,7 @@
 
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { baseOf } from './engine/compile.js';
+import { baseOf } from './engine/resolve.js';
 import { HeadwiseError } from './checks/error.js';
 import { checkLoadOptions, readLoadOptions } from './engine/load-options.js';
 import { noteRecording } from './worker/note-recording.js';

@@ -1,6 +1,6 @@
 import { checkSignal } from '../checks/check.js';
 import { answerOf, checkUnread, discard } from '../checks/response.js';
-import { resolve } from '../engine/compile.js';
+import { resolve } from '../engine/resolve.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { bytesOf, isAddress, isBytes, isOf, reading } from '../checks/foreign.js';

@@ -1,6 +1,6 @@
 import { checkFunction, checkOptions, checkSignal } from '../checks/check.js';
 import { HeadwiseError } from '../checks/error.js';
-import { baseOf } from '../engine/compile.js';
+import { baseOf } from '../engine/resolve.js';
 import { checkEngine } from '../engine/given-engine.js';
 import { readGpt2Config } from './gpt2-config.js';
 import { openParts } from './open-model.js';

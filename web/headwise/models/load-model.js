@@ -1,7 +1,7 @@
 import { checkFunction, checkOptions, checkSignal, oneOf } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { matrixType } from '../engine/abi.js';
-import { baseOf } from '../engine/compile.js';
+import { baseOf } from '../engine/resolve.js';
 import { checkEngine } from '../engine/given-engine.js';
 import { loaderThere } from '../worker/there.js';
 import { readModelConfig } from './config.js';

@@ -2,7 +2,7 @@
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { copyArray, isAddress, isPlain, reading } from '../checks/foreign.js';
-import { resolve } from '../engine/compile.js';
+import { resolve } from '../engine/resolve.js';
 import { isRecord, parseObject } from '../formats/json.js';
 import { openSafetensors, readSafetensorsHeader } from '../formats/safetensors.js';
 import { notThisKind, openReader, UnclearError } from '../formats/source.js';

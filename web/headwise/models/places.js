@@ -1,5 +1,5 @@
 // The place of a model's files: a folder on a server or on this machine, Hugging Face's hub, Files, or each file alone.
-import { resolve } from '../engine/compile.js';
+import { resolve } from '../engine/resolve.js';
 import { importNode, isNode } from '../engine/node.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isAddress, isOf, isPlain, reading, tagOf } from '../checks/foreign.js';

@@ -1,5 +1,5 @@
 // The Worker of headwise/worker: an engine, the models that can live in it, and what takes such a model.
-import { setBase } from '../engine/compile.js';
+import { setBase } from '../engine/resolve.js';
 import { load } from '../engine/load.js';
 import { loadGpt2 } from '../models/load-gpt2.js';
 import { loadModelHere } from '../models/load-model.js';
