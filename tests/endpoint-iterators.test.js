@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { HeadwiseError, tensor } from 'headwise';
-import { pending, withoutSteps } from '../web/headwise/worker/steps.js';
+import { noValueYet, withoutSteps } from '../web/headwise/worker/steps.js';
 import { connect, counting, listOf } from './endpoint.js';
 import { rejectsCode } from './helpers.js';
 
@@ -56,7 +56,7 @@ test('between the steps of a value that takes long the other side is heard', asy
             yield 'first';
             for (let i = 0; i < 1e5; i++) {
               signal.throwIfAborted();
-              yield pending;
+              yield noValueYet;
             }
             yield 'never heard';
           } finally {
@@ -79,9 +79,9 @@ test('without a Worker the steps are passed over, and a loop that is left ends t
   /** @type {string[]} */
   const ends = [];
   const generator = function* () {
-    yield pending;
+    yield noValueYet;
     yield* counting(ends);
-    yield pending;
+    yield noValueYet;
   };
   assert.deepEqual([...withoutSteps(generator())], [0, 1, 2]);
   for (const value of withoutSteps(generator())) {

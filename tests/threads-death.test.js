@@ -47,7 +47,7 @@ async function mortalEngine(t, threads) {
   }
   const start = Crew.start.bind(Crew);
   t.mock.method(Crew, 'start', async (/** @type {number} */ count) =>
-    Object.assign(await start(count), { patience: 64 }),
+    Object.assign(await start(count), { mebilooks: 64 }),
   );
   Object.defineProperty(globalThis, 'Worker', { value: Noted, configurable: true });
   try {

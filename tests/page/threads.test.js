@@ -142,7 +142,7 @@ async function computeUntilDeath(address, mortal) {
   const { Crew } = await import(new URL('engine/threads.js', address).href);
   const start = Crew.start.bind(Crew);
   Crew.start = async (/** @type {number} */ count) =>
-    Object.assign(await start(count), { patience: 64 });
+    Object.assign(await start(count), { mebilooks: 64 });
   /** @type {Worker[]} */
   const workers = [];
   const Own = Worker;

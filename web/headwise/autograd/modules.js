@@ -2,7 +2,7 @@
 import { HeadwiseError } from '../checks/error.js';
 import { classOf } from '../checks/describe.js';
 import { optionGradients } from '../engine/abi.js';
-import { net, weightOf } from '../engine/dispose.js';
+import { finalizers, pressCollector } from '../engine/dispose.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { inputBytes, writeInput, writeStruct } from '../engine/struct.js';
 import { forgetFrozen, trains } from '../modules/module.js';
@@ -35,7 +35,7 @@ export class Graph extends Owned {
   #engine;
   #bytes;
   /** @type {ArrayBuffer | undefined} */
-  weight;
+  pressure;
 
   /** @param {Engine} engine @param {number} pointer */
   constructor(engine, pointer) {
@@ -44,8 +44,8 @@ export class Graph extends Owned {
     this.#engine = engine;
     this.#bytes = bytes;
     engine.graphBytes += bytes;
-    net.register(this, () => (engine.graphBytes -= bytes), this);
-    this.weight = engine.graphBytes > unseen ? weightOf(bytes) : undefined;
+    finalizers.register(this, () => (engine.graphBytes -= bytes), this);
+    this.pressure = engine.graphBytes > unseen ? pressCollector(bytes) : undefined;
   }
 
   /** @override */
@@ -53,7 +53,7 @@ export class Graph extends Owned {
     super.dispose();
     this.#engine.graphBytes -= this.#bytes;
     this.#bytes = 0;
-    this.weight = undefined;
+    this.pressure = undefined;
   }
 }
 

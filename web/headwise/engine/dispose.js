@@ -7,17 +7,17 @@
 export const disposeSymbol = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
 /**
- * A net under those who forget to dispose: calls `free` some time after its object cannot be reached any more.
+ * For those who forget to dispose: calls `free` some time after its object cannot be reached any more.
  * @type {FinalizationRegistry<() => void>}
  */
-export const net = new FinalizationRegistry((free) => free());
+export const finalizers = new FinalizationRegistry((free) => free());
 
 /**
- * What shows the garbage collector how much an object holds outside its heap: small objects alone do not make it run.
+ * An array that shows the garbage collector how much an object holds outside its heap: small objects alone do not make it run.
  * Nobody touches it, so that it takes no memory.
  * @param {number} bytes
  */
-export function weightOf(bytes) {
+export function pressCollector(bytes) {
   try {
     return new ArrayBuffer(bytes);
   } catch {

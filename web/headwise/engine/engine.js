@@ -1,4 +1,4 @@
-import { net, weightOf } from './dispose.js';
+import { finalizers, pressCollector } from './dispose.js';
 import { modesOfEngines } from '../autograd/record.js';
 import { RecordingModes } from '../autograd/recording-modes.js';
 import { HeadwiseError } from '../checks/error.js';
@@ -107,7 +107,7 @@ export class Engine {
     this.check(this.call.engine_start(), 'the engine');
     this.resultSlot = this.call.result_address() >>> 0;
     modesOfEngines.add(this.modes);
-    net.register(this, modesOfEngines.delete.bind(modesOfEngines, this.modes));
+    finalizers.register(this, modesOfEngines.delete.bind(modesOfEngines, this.modes));
     this.#isShared = memory !== exports.memory;
     if (this.#isShared) {
       this.#growthsAt = (this.call.growths_address() >>> 0) / 4;
@@ -121,10 +121,10 @@ export class Engine {
    */
   startTeam(crew) {
     const { call } = this;
-    this.check(call.team_start(crew.threads, crew.patience), 'the threads');
+    this.check(call.team_start(crew.threads, crew.mebilooks), 'the threads');
     crew.begin((thread) => call.team_stack(thread) >>> 0);
     this.#endTeam = teamEnder(call.team_stop, crew);
-    net.register(this, this.#endTeam, this);
+    finalizers.register(this, this.#endTeam, this);
     // A call that waits for a thread that has died ends in a trap.
     this.exports = /** @type {any} */ (
       Object.fromEntries(
@@ -194,7 +194,7 @@ export class Engine {
     modesOfEngines.delete(this.modes);
     this.modes = new RecordingModes();
     if (this.#endTeam !== undefined) {
-      net.unregister(this);
+      finalizers.unregister(this);
       this.#endTeam();
       this.#endTeam = undefined;
     }
@@ -267,7 +267,7 @@ export class Engine {
     if (graphBytes === 0) {
       return '';
     }
-    weightOf(graphBytes);
+    pressCollector(graphBytes);
     const held = `recorded results without a backward hold ${Math.ceil(graphBytes / 1e6)} MB`;
     return `, and ${held}: compute what needs none in hw.noGrad`;
   }

@@ -1,5 +1,5 @@
 import { classOf } from '../checks/describe.js';
-import { disposeSymbol, net } from './dispose.js';
+import { disposeSymbol, finalizers } from './dispose.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
 /** @typedef {'module_destroy' | 'cache_destroy' | 'trace_destroy' | 'graph_destroy' | 'optimizer_destroy'} Destroy an export that frees */
@@ -43,12 +43,12 @@ export class Owned {
     this.#engine = engine;
     this.#pointer = /** @type {number} */ (pointer);
     this.#destroy = destroy;
-    net.register(this, () => free(engine, destroy, pointer), this);
+    finalizers.register(this, () => free(engine, destroy, pointer), this);
   }
 
   /** Frees its memory; what it returned stays valid. Calls after this throw ERR_DISPOSED. */
   dispose() {
-    net.unregister(this);
+    finalizers.unregister(this);
     free(this.#engine, this.#destroy, this.#pointer);
     this.#pointer = 0;
   }

@@ -5,7 +5,7 @@ import { whyNoWorker } from './hints.js';
 const mostThreads = 32;
 
 /** How long a worker may take to say that it is ready. */
-const patience = 5000;
+const mostMsUntilReady = 5000;
 
 /** @param {{ message?: string }} failure */
 const whyOf = (failure) => whyNoWorker(failure, import.meta.url, 'worker-thread.js');
@@ -39,8 +39,8 @@ export class Crew {
   /** @type {Promise<string>[]} */
   #answers = [];
 
-  /** How long a call waits for a thread in which nothing goes on: 2^20 looks, about a ms, each. */
-  patience = 2 ** 13;
+  /** How often a call looks at a thread in which nothing goes on, in 2^20 looks: about a ms each. */
+  mebilooks = 2 ** 13;
 
   /** Why there are fewer than were asked for; '' if there are not. */
   reason = '';
@@ -81,7 +81,10 @@ export class Crew {
     /** @type {any} */
     let timer;
     const late = new Promise((/** @type {(text: string) => void} */ resolve) => {
-      timer = setTimeout(() => resolve(`it was not ready in ${patience / 1000} s`), patience);
+      timer = setTimeout(
+        () => resolve(`it was not ready in ${mostMsUntilReady / 1000} s`),
+        mostMsUntilReady,
+      );
     });
     const problems = await Promise.all(
       this.#workers.map((worker, i) => {

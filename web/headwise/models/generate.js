@@ -13,7 +13,7 @@ import { copyList, isA } from '../checks/foreign.js';
 import { checkSeedWord, random } from '../tensor/functions.js';
 import { checkCacheType, KeyValueCache } from '../modules/key-value-cache.js';
 import { checkTexts } from '../modules/embedding.js';
-import { pending, withoutSteps } from '../worker/steps.js';
+import { noValueYet, withoutSteps } from '../worker/steps.js';
 import { MersenneTwister } from './mersenne-twister.js';
 import { sample } from './sample.js';
 
@@ -180,7 +180,7 @@ const readAtOnce = 256;
  * @param {Uint32Array} ids
  * @param {Pick<GenerateOptions<boolean>, 'headMask' | 'cache'>} given
  * @param {Plan} plan
- * @returns {Generator<number | Generated | typeof pending, void, void>}
+ * @returns {Generator<number | Generated | typeof noValueYet, void, void>}
  */
 function* tokens(model, vocabSize, ids, { headMask, cache: given }, plan) {
   const cache = isA(given, KeyValueCache) ? given : model.createCache(given);
@@ -198,7 +198,7 @@ function* tokens(model, vocabSize, ids, { headMask, cache: given }, plan) {
       if (fits && next.length > readAtOnce) {
         model.forward(next.slice(0, readAtOnce), { ...options, logits: 'none' });
         next = next.slice(readAtOnce);
-        yield pending;
+        yield noValueYet;
         continue;
       }
       const chosen = model.choose(next, options, choose);

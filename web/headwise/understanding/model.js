@@ -135,8 +135,8 @@ export function logSumOf(logits) {
   return most + Math.log(sum);
 }
 
-/** For so many milliseconds events may wait. */
-const patience = 8;
+/** How long events may wait. */
+const mostMsWithoutEvents = 8;
 
 /**
  * What a function of many forwards calls between two: it lets events be heard and stops at an abort.
@@ -149,7 +149,7 @@ export function pauses(given) {
   let last = performance.now();
   return async () => {
     signal?.throwIfAborted();
-    if (performance.now() - last > patience) {
+    if (performance.now() - last > mostMsWithoutEvents) {
       await new Promise((resolve) => setTimeout(resolve));
       last = performance.now();
       signal?.throwIfAborted();

@@ -1,6 +1,6 @@
 // The stand-in on one side for an object of the other side.
 import { HeadwiseError, misfit } from '../checks/error.js';
-import { pending, stepsOf } from './steps.js';
+import { noValueYet, stepsOf } from './steps.js';
 
 /** An object as it is told of: its methods, values to be asked for, constants (what is frozen), and classes with their static methods. */
 /** @typedef {{ methods: Set<string>, values: Set<string>, constants: Record<string, unknown>, classes: Record<string, string[]> }} Members */
@@ -168,7 +168,7 @@ export function heldIterator(given, ended) {
     async next() {
       try {
         let result = await iterator.next();
-        while (result.value === pending) {
+        while (result.value === noValueYet) {
           await turn();
           result = await iterator.next();
         }

@@ -5,8 +5,8 @@ import { Connection } from './connection.js';
 
 const script = 'host.js';
 
-/** Seconds that the Worker's script, whatever it is, may take to answer. A slow network takes long to bring it. */
-const patience = 300;
+/** What the Worker's script, whatever it is, may take to answer. A slow network takes long to bring it. */
+const secondsToAnswer = 300;
 
 const startHostWorker = () =>
   startWorker(
@@ -24,8 +24,8 @@ const why = (/** @type {{ message?: string }} */ failure) =>
  * @param {Connection} connection
  */
 function expectAnswer(connection) {
-  const message = `its script has not answered in ${patience} s; expected the package's ${script}, beside ${import.meta.url}`;
-  let left = patience;
+  const message = `its script has not answered in ${secondsToAnswer} s; expected the package's ${script}, beside ${import.meta.url}`;
+  let left = secondsToAnswer;
   /** @type {any} */
   let timer;
   // Second by second: one long wait would be over when a machine wakes that slept.

@@ -1,22 +1,22 @@
 // Generators whose values take long: where they can be interrupted, so that a Worker hears signals meanwhile.
 
 /** What such a generator yields when it has no value yet. */
-export const pending = Symbol('pending');
+export const noValueYet = Symbol();
 
 /** @type {WeakMap<object, Generator<any, void, void>>} */
 const steps = new WeakMap();
 
 /**
- * A generator without the pending steps.
+ * A generator of the values alone.
  * @template T
- * @param {Generator<T | typeof pending, void, void>} generator
+ * @param {Generator<T | typeof noValueYet, void, void>} generator
  * @returns {Generator<T, void, void>}
  */
 export function withoutSteps(generator) {
   const values = (function* () {
     try {
       for (const value of generator) {
-        if (value !== pending) {
+        if (value !== noValueYet) {
           yield /** @type {T} */ (value);
         }
       }
