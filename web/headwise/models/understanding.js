@@ -27,7 +27,7 @@ import { checkHeadMask } from '../modules/forward-options.js';
  * @property {number} [against] the id whose logit is subtracted; default none
  * @property {Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] [layers, heads]: factors of heads' outputs, as of
  *   `forward`: 0 mutes a head, whose part is then 0
- * @property {boolean} [directions] default false; true returns what the total changes by with each head's output
+ * @property {boolean} [directions] default false; true also returns the gradient of the total by each head's output
  */
 
 /**
@@ -39,8 +39,8 @@ import { checkHeadMask } from '../modules/forward-options.js';
  * @property {number} biases of the attentions' output projections and of the final norm; with int8 weights also what rounding adds to
  *   the logit
  * @property {number} total the logit or the difference; heads, mlps, embedding and biases add up to it
- * @property {Tensor} [directions] [layers, heads, headDim], if requested: what the total changes by with a unit of a head's output
- *   after headMask and before the output projection. Times the values and the weights of the keys (`trace[layer].values`, `weights`) they split a
+ * @property {Tensor} [directions] [layers, heads, headDim], if requested: the gradient of the total by each head's output, after
+ *   headMask and before the output projection. Times the values and the weights of the keys (`trace[layer].values`, `weights`) they split a
  *   head's part over the keys
  */
 

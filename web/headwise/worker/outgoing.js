@@ -108,8 +108,8 @@ export class Outgoing {
     if (theirs !== undefined) return theirs;
     if (sourceOf(tensor) === undefined) return undefined;
     const problem =
-      'an argument is a tensor with requiresGrad, which no gradient of a Worker reaches';
-    throw new HeadwiseError('ERR_VALUE', `${problem}; expected parameters of modules there`);
+      "an argument is a tensor with requiresGrad, but a Worker computes gradients of its modules' parameters alone";
+    throw new HeadwiseError('ERR_VALUE', `${problem}; expected a tensor without requiresGrad`);
   }
 
   /**
