@@ -107,7 +107,7 @@ export class Engine {
     this.check(this.call.engine_start(), 'the engine');
     this.resultSlot = this.call.result_address() >>> 0;
     modesOfEngines.add(this.modes);
-    finalizers.register(this, modesOfEngines.delete.bind(modesOfEngines, this.modes));
+    finalizers.register(this, modesOfEngines.delete.bind(modesOfEngines, this.modes), this);
     this.#isShared = memory !== exports.memory;
     if (this.#isShared) {
       this.#growthsAt = (this.call.growths_address() >>> 0) / 4;
@@ -193,11 +193,9 @@ export class Engine {
   dispose() {
     modesOfEngines.delete(this.modes);
     this.modes = new RecordingModes();
-    if (this.#endTeam !== undefined) {
-      finalizers.unregister(this);
-      this.#endTeam();
-      this.#endTeam = undefined;
-    }
+    finalizers.unregister(this);
+    this.#endTeam?.();
+    this.#endTeam = undefined;
     this.exports = undefined;
     this.#failure = undefined;
     this.#capacity = 0;
