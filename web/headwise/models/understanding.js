@@ -1,20 +1,9 @@
 // What a decoder's heads do: how much each writes for a prediction, and what it does to tokens.
 import { attribution as layout } from '../engine/abi.js';
-import {
-  asGiven,
-  checkContext,
-  checkIndex,
-  checkOptions,
-  checkShape,
-  checkTable,
-  maybe,
-  off,
-} from '../checks/check.js';
+import { asGiven, checkIndex, checkOptions, off } from '../checks/check.js';
 import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
-import { checkIds, isOneText } from '../modules/embedding.js';
-import { fitHeadMask } from '../modules/extras.js';
-import { checkHeadMask } from '../modules/forward-options.js';
+import { decoderOptions, readDecoderCall } from './decoder-call.js';
 
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('./language-model.js').LanguageModel} LanguageModel */
@@ -53,7 +42,7 @@ import { checkHeadMask } from '../modules/forward-options.js';
 
 const table = {
   ...{ position: asGiven, target: asGiven, against: asGiven, directions: off },
-  headMask: maybe(checkHeadMask),
+  ...decoderOptions,
 };
 
 /**
@@ -63,38 +52,30 @@ const table = {
  * @param {AttributionOptions} options
  * @returns {Attribution}
  */
-export function attribution(
-  model,
-  { numLayers, numHeads, headDim, vocabSize, contextLength },
-  ids,
-  options,
-) {
+export function attribution(model, config, ids, options) {
   const name = 'attribution';
-  const given = checkTable(options, table, name);
-  const input = checkIds(ids, vocabSize);
-  const { size: tokens } = input;
-  checkShape(input, 'ids', isOneText(input), () => '[tokens]');
-  checkContext(tokens, 'ids', contextLength);
+  const { numLayers, numHeads, headDim, vocabSize } = config;
+  const given = readDecoderCall(config, ids, options, table, name);
+  const { input, directions: hasDirections } = given;
+  const tokens = input.size;
   const position = checkIndex(given.position ?? tokens - 1, 'position', tokens);
   const target = checkIndex(given.target, 'target', vocabSize);
   const hasAgainst = given.against !== undefined;
   const against = hasAgainst ? checkIndex(given.against, 'against', vocabSize) : 0;
-  const { directions: hasDirections, headMask: mask } = given;
-  fitHeadMask(mask, numLayers, numHeads);
   const { engine } = model;
   const pointer = addressOf(model);
   const count = numLayers * numHeads;
   const [struct, idsAt, heads, mlps, rest, directions, headMask] = engine.lay([
     ...[layout.bytes, input, count * 4, numLayers * 4, 3 * 4],
     hasDirections ? count * headDim * 4 : undefined,
-    mask,
+    given.headMask,
   ]);
   writeStruct(engine, struct, layout, {
     ...{ ids: idsAt, tokens, position, target, against, hasAgainst },
     ...{ heads, mlps, rest, directions, headMask },
   });
   engine.check(engine.call.decoder_attribution(pointer, struct), name);
-  const [embedding, biases, total] = engine.floats.subarray(rest / 4, rest / 4 + 3);
+  const [embedding, biases, total] = engine.read(rest, [3]).data;
   return {
     heads: engine.read(heads, [numLayers, numHeads]),
     mlps: engine.read(mlps, [numLayers]),

@@ -1,18 +1,8 @@
-import {
-  asGiven,
-  checkContext,
-  checkIndex,
-  checkShape,
-  checkTable,
-  maybe,
-  off,
-} from '../checks/check.js';
+import { asGiven, checkIndex, off } from '../checks/check.js';
 import { qkAttribution as layout } from '../engine/abi.js';
 import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
-import { checkIds, isOneText } from '../modules/embedding.js';
-import { fitHeadMask } from '../modules/extras.js';
-import { checkHeadMask } from '../modules/forward-options.js';
+import { decoderOptions, readDecoderCall } from '../models/decoder-call.js';
 import { tensorOf } from '../tensor/tensor.js';
 import { calledThere, decoderConfig } from './source.js';
 
@@ -67,7 +57,7 @@ import { calledThere, decoderConfig } from './source.js';
 
 const table = {
   ...{ layer: asGiven, head: asGiven, query: asGiven, key: asGiven },
-  ...{ pairs: off, headMask: maybe(checkHeadMask) },
+  ...{ pairs: off, ...decoderOptions },
 };
 
 /**
@@ -121,36 +111,24 @@ export async function qkAttribution(model, ids, options) {
   const answer = calledThere(name, model, ids, options);
   if (answer) return answer;
   const config = decoderConfig(model);
-  const { numLayers, numHeads, vocabSize, contextLength } = config;
-  const given = checkTable(options, table, name);
-  const input = checkIds(ids, vocabSize);
-  const { size: tokens } = input;
-  checkShape(input, 'ids', isOneText(input), () => '[tokens]');
-  checkContext(tokens, 'ids', contextLength);
+  const { numLayers, numHeads } = config;
+  const given = readDecoderCall(config, ids, options, table, name);
+  const { input } = given;
+  const tokens = input.size;
   const layer = checkIndex(given.layer, 'layer', numLayers);
   const head = checkIndex(given.head, 'head', numHeads);
   const query = checkIndex(given.query ?? tokens - 1, 'query', tokens);
   const key = checkIndex(given.key, 'key', query + 1);
   const { engine } = /** @type {any} */ (model);
   const pointer = addressOf(/** @type {any} */ (model));
-  fitHeadMask(given.headMask, numLayers, numHeads);
   const count = layer * (numHeads + 1) + 2;
   const pairBytes = given.pairs ? 4 * count * count : undefined;
   const [struct, idsAt, queryParts, keyParts, score, pairs, headMask] = engine.lay([
     ...[layout.bytes, input, 4 * count, 4 * count, 4, pairBytes, given.headMask],
   ]);
   const call = {
-    ids: idsAt,
-    tokens,
-    layer,
-    head,
-    query,
-    key,
-    queryParts,
-    keyParts,
-    pairs,
-    score,
-    headMask,
+    ...{ ids: idsAt, tokens, layer, head, query, key },
+    ...{ queryParts, keyParts, pairs, score, headMask },
   };
   writeStruct(engine, struct, layout, call);
   engine.check(engine.call.decoder_qk_attribution(pointer, struct), name);
