@@ -1,16 +1,16 @@
 // npm run bytes: what of a page's bytes is for training, and where the bytes of JavaScript lie. Builds a module with names,
 // as npm run build does. Shares of the bytes are taken for shares of the gzipped bytes.
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle, firstChunks, gzipped } from '../bundle.js';
+import { runNode } from '../child.js';
 import { functionsOf } from '../wasm-sections.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MODULE = join('web', 'headwise', 'wasm', 'headwise-simd128.wasm');
-const BUILD_MINUTES = 10;
+const BUILD_SECONDS = 600;
 
 /** What only training calls, by the words in its name: a function that was inlined counts where it went. */
 const TRAINING =
@@ -22,13 +22,14 @@ const percent = (share) => `${(100 * share).toFixed(1)} %`;
 /** @param {number} bytes */
 const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} kB`.padStart(8);
 
-function trainingOfModule() {
+async function trainingOfModule() {
   const folder = mkdtempSync(join(tmpdir(), 'headwise-bytes-'));
   try {
-    execFileSync(process.execPath, [join(ROOT, 'web/build/build-wasm.js'), '--names', folder], {
-      timeout: BUILD_MINUTES * 60_000,
-      stdio: ['ignore', 'inherit', 'inherit'],
+    const build = join(ROOT, 'web/build/build-wasm.js');
+    const { status, stderr } = await runNode('npm run build', [build, '--names', folder], {
+      seconds: BUILD_SECONDS,
     });
+    if (status !== 0) throw new Error(stderr);
     const functions = functionsOf(readFileSync(join(folder, MODULE)));
     const sum = (/** @type {typeof functions} */ some) =>
       some.reduce((total, { bytes }) => total + bytes, 0);
@@ -62,7 +63,7 @@ const script = chunks.reduce((sum, { code }) => sum + gzipped(code), 0);
 const wasm = gzipped(readFileSync(join(ROOT, MODULE)));
 const folders = foldersOf(chunks);
 const ofScript = folders.find(([folder]) => folder === 'autograd')?.[1] ?? 0;
-const ofModule = trainingOfModule();
+const ofModule = await trainingOfModule();
 
 /** @type {[what: string, bytes: number, training: number][]} */
 const rows = [
