@@ -92,6 +92,29 @@ test('One step begins anew when the Worker is lost, and does one', async () => {
   assert.equal(FakeWorker.last.calls('advance').length, 1);
 });
 
+test('One step says why no run could start', async () => {
+  const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
+  FakeWorker.last.refuse('start', 'ERR_LOAD');
+  await rest();
+  const stepping = room.stepOnce();
+  FakeWorker.last.refuse('start', 'ERR_LOAD');
+  await stepping;
+  assert.deepEqual(room.message.value, { words: 'no start', isError: true });
+});
+
+test('One step whose run gave way to another leaves that one playing', async () => {
+  const room = await pausedRoom();
+  await loseWorker(room);
+  const stepping = room.stepOnce();
+  const [, first] = FakeWorker.all;
+  room.restart();
+  first.answer('start', { first: snapshot(0), muted: [] });
+  await start();
+  await stepping;
+  assert.equal(room.isPlaying.value, true);
+  room.play();
+});
+
 test('steps that were asked of a run do not start its Worker again when it has ended', async () => {
   const room = await pausedRoom();
   const steps = [room.advance(1), room.advance(1)];

@@ -157,7 +157,7 @@ export class Training {
     if (this.#saved) this.restart();
   }
 
-  /** Begins anew with the settings. */
+  /** Begins anew with the settings. @returns {Promise<boolean>} whether these runs are there: some cannot start, others give way */
   async restart() {
     for (const run of this.runs.peek()) run.end();
     const saved = this.#saved;
@@ -185,7 +185,9 @@ export class Training {
       if (isNewest()) this.fail(error);
     }
     if (isNewest()) this.#starting = [];
-    if (this.runs.peek() !== runs) for (const run of runs) run.end();
+    const isThere = this.runs.peek() === runs;
+    if (!isThere) for (const run of runs) run.end();
+    return isThere;
   }
 
   /** What was looked back at stays until then. @param {readonly Run[]} runs @param {readonly Run[]} seen */
@@ -324,7 +326,7 @@ export class Training {
 
   /** A single step. */
   async stepOnce() {
-    if (this.#isOver) await this.restart();
+    if (this.#isOver && !(await this.restart())) return;
     batch(() => {
       this.say('');
       [this.isPlaying.value, this.back.value] = [false, null];
