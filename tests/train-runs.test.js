@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { DEFAULTS, Store } from '../web/page/state.js';
+import { effect } from '../web/page/shared/signals.js';
 import { Training } from '../web/page/train/training.js';
 import { FakeWorker } from './fakes.js';
 
@@ -44,6 +45,17 @@ async function loseWorker(room) {
   FakeWorker.last.crash('out of memory');
   await advancing;
 }
+
+/** Lets the newest Worker do the step that it was asked for. @param {number} step */
+async function doStep(step) {
+  await rest();
+  FakeWorker.last.answer('advance', [{ losses: [1], snapshot: snapshot(step) }]);
+  await rest();
+}
+
+/** Something that fails once. @param {import('node:test').TestContext} t @param {any} object @param {string} method */
+const failOnce = (t, object, method) =>
+  t.mock.method(object, method, () => assert.fail(`no ${method}`), { times: 1 });
 
 const words = (/** @type {Training} */ room) => room.message.value.words;
 
@@ -170,4 +182,47 @@ test('a room that was left before it was there does not run', async () => {
   const room = new Training(new Store({ ...DEFAULTS, room: 'compare' }));
   await start();
   assert.deepEqual([room.isShown.value, FakeWorker.last.calls('advance').length], [false, 0]);
+});
+
+test('what fails while it plays is said, and Play goes on', async (t) => {
+  const room = await pausedRoom();
+  room.speed.value = Infinity;
+  failOnce(t, room.runs.value[0].history, 'add');
+  room.play();
+  await doStep(1);
+  assert.deepEqual([words(room), room.isPlaying.value], ['no add', false]);
+  failOnce(t, room, 'advance');
+  room.play();
+  await rest();
+  assert.deepEqual([words(room), room.isPlaying.value], ['no advance', false]);
+  room.play();
+  await doStep(2);
+  assert.deepEqual([words(room), room.step.value], ['', 2]);
+  room.play();
+});
+
+test('One step says what it could not show', async (t) => {
+  const room = await pausedRoom();
+  failOnce(t, room.runs.value[0].history, 'add');
+  const stepping = room.stepOnce();
+  await doStep(1);
+  await stepping;
+  assert.equal(words(room), 'no add');
+});
+
+test('a view that cannot show what went wrong leaves no call under way', async () => {
+  const room = await pausedRoom();
+  const end = effect(() => {
+    if (room.message.value.isError) assert.fail('no view');
+  });
+  const stepping = room.stepOnce();
+  await rest();
+  FakeWorker.last.refuse('advance', 'ERR_MEMORY');
+  await assert.rejects(stepping, /no view/);
+  end();
+  assert.equal(room.calls.value, 0);
+  const next = room.stepOnce();
+  await doStep(1);
+  await next;
+  assert.deepEqual([words(room), room.step.value], ['', 1]);
 });

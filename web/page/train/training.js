@@ -221,8 +221,13 @@ export class Training {
   async #loop() {
     if (this.#isLooping) return;
     this.#isLooping = true;
-    while (this.#goesOn) await (this.isCalm.peek() ? this.#playStill() : this.#playMoving());
-    this.#isLooping = false;
+    try {
+      while (this.#goesOn) await (this.isCalm.peek() ? this.#playStill() : this.#playMoving());
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.#isLooping = false;
+    }
   }
 
   get #goesOn() {
@@ -279,16 +284,19 @@ export class Training {
   }
 
   #show() {
-    batch(() => {
-      for (const run of this.runs.peek()) run.show();
-    });
+    try {
+      batch(() => {
+        for (const run of this.runs.peek()) run.show();
+      });
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   /** @param {number} steps */
   async #ask(steps) {
     const runs = this.runs.peek();
-    this.calls.value++;
-    this.#work = this.#work.then(async () => {
+    const work = this.#work.then(async () => {
       if (this.runs.peek() !== runs) return;
       try {
         const left = Math.max(1, Math.min(steps, this.end.peek() - doneBy(runs)));
@@ -297,8 +305,13 @@ export class Training {
         if (this.runs.peek() === runs) this.fail(error);
       }
     });
-    await this.#work;
-    this.calls.value--;
+    this.#work = work.catch(() => {}); // the next call does not fail for this one's reason
+    try {
+      this.calls.value++;
+      await work;
+    } finally {
+      this.calls.value--;
+    }
   }
 
   /** Whether there is nothing to go on with: no run could start, or a Worker is gone. */
