@@ -21,6 +21,7 @@ const rest = () => new Promise((resolve) => setTimeout(resolve, 10));
 const snapshot = (step) => ({
   ...{ step, accuracy: 0, maps: new Uint8Array(4), says: new Uint8Array(4), written: '' },
   scores: Float32Array.of(0, 0, 0),
+  ...{ muted: [], wasMuted: false },
 });
 
 /** Lets the newest Worker start. */
@@ -182,6 +183,27 @@ test('a room that was left before it was there does not run', async () => {
   const room = new Training(new Store({ ...DEFAULTS, room: 'compare' }));
   await start();
   assert.deepEqual([room.isShown.value, FakeWorker.last.calls('advance').length], [false, 0]);
+});
+
+test('when its Worker refuses, a head looks as the model has it', async () => {
+  const room = await pausedRoom();
+  const [run] = room.runs.value;
+  const [first, other] = [0, 1].map((head) => ({ layer: 0, head }));
+  const refused = run.mute(first);
+  assert.deepEqual(run.muted.value, [first]);
+  await rest();
+  FakeWorker.last.refuse('mute', 'ERR_MEMORY');
+  await assert.rejects(refused, { code: 'ERR_MEMORY' });
+  assert.deepEqual(run.muted.value, []);
+  const muting = run.mute(other);
+  await rest();
+  FakeWorker.last.answer('mute', { ...snapshot(0), muted: [other] });
+  await muting;
+  const lost = [run.mute(other), run.mute(first), run.mute(first)];
+  await rest();
+  FakeWorker.last.crash('out of memory');
+  await Promise.allSettled(lost);
+  assert.deepEqual(run.muted.value, [other]);
 });
 
 test('what fails while it plays is said, and Play goes on', async (t) => {

@@ -11,6 +11,7 @@
  * @typedef {{ losses: readonly number[], snapshot: Snapshot }} Seen losses: since the snapshot before
  */
 
+import { isSameHead } from '../explore/address.js';
 import { connect } from '../shared/connect.js';
 import { PageError } from '../shared/errors.js';
 import { signal } from '../shared/signals.js';
@@ -20,6 +21,9 @@ import { isText } from './words.js';
 
 /** The most that one call may take, so that the maps move: it is asked for fewer steps. */
 const CALL_MS = 40;
+
+/** @param {readonly HeadName[]} heads @param {HeadName} head */
+const has = (heads, head) => heads.some((one) => isSameHead(one, head));
 
 export class Run {
   #connected;
@@ -49,9 +53,14 @@ export class Run {
     return this.history.last?.step ?? 0;
   }
 
+  /** What the Worker told last, seen or not. */
+  get #last() {
+    return this.#unseen.at(-1)?.snapshot ?? this.history.last;
+  }
+
   /** Done, seen or not. */
   get done() {
-    return this.#unseen.at(-1)?.snapshot.step ?? this.step;
+    return this.#last?.step ?? 0;
   }
 
   /** Whether a head is muted or was, of which the address tells nothing. */
@@ -94,15 +103,23 @@ export class Run {
   }
 
   /** Mutes a head, or unmutes it. @param {HeadName} head */
-  async mute({ layer, head }) {
+  async mute(head) {
     if (this.isEnded) return; // it is seen until another has begun
-    const others = this.muted.peek().filter((one) => one.layer !== layer || one.head !== head);
-    const isMuted = others.length === this.muted.peek().length;
-    this.muted.value = isMuted ? [...others, { layer, head }] : others;
-    const snapshot = await this.#connected.remote.mute({ layer, head }, isMuted);
+    const isMuted = !has(this.muted.peek(), head);
+    this.#mark(head, isMuted);
+    const snapshot = await this.#connected.remote.mute(head, isMuted).catch((error) => {
+      this.#mark(head, has(this.#last?.muted ?? [], head)); // as the model still has it
+      throw error;
+    });
     if (this.isEnded) return;
     this.#unseen.push({ losses: [], snapshot });
     this.show();
+  }
+
+  /** @param {HeadName} head @param {boolean} isMuted */
+  #mark(head, isMuted) {
+    const others = this.muted.peek().filter((one) => !isSameHead(one, head));
+    this.muted.value = isMuted ? [...others, head] : others;
   }
 
   /** What the run was at a step, or is now, to go on from. @param {number} [step] */
