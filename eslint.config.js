@@ -9,6 +9,22 @@ const platform = (
   languageOptions: { globals: Object.assign({}, ...sets) },
 });
 
+const ROOMS = ['compare', 'explore', 'train', 'lessons', 'bench'];
+
+/** A folder of the page from which no room is imported: neither its modules nor its Workers. */
+const keepsOut = (/** @type {string} */ folder, /** @type {string[]} */ rooms) => ({
+  files: [`web/page/${folder}/**`],
+  rules: {
+    'no-restricted-syntax': [
+      'error',
+      {
+        selector: `Literal[value=/^(\\.\\.\\u002f)+(${rooms.join('|')})\\u002f/]`,
+        message: 'A room may not import another one: what two share stands in web/page/shared/.',
+      },
+    ],
+  },
+});
+
 export default [
   {
     ignores: [
@@ -57,6 +73,13 @@ export default [
     ['*.js', 'web/build/**', 'tests/**', 'web/reference/**', 'web/page/models/train/**'],
     globals.node,
   ),
+  ...ROOMS.map((room) =>
+    keepsOut(
+      room,
+      ROOMS.filter((other) => other !== room),
+    ),
+  ),
+  keepsOut('shared', ROOMS),
   // Tests of the page and the benchmark hand functions to the browser.
   platform(
     [

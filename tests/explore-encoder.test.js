@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { lastToken } from '../web/page/explore/session.js';
-import { hasMeasure, HeadScorer, inductionKeys } from '../web/page/explore/scores.js';
+import { hasMeasure } from '../web/page/explore/has-measure.js';
 import { effectsOf, targetOf } from '../web/page/explore/worker/effects.js';
 import { idsOf, openModel, predictionOf, runModel } from '../web/page/explore/worker/model.js';
 import { scoreOf } from '../web/page/explore/worker/predict.js';
 import { readTokenizer } from '../web/page/explore/worker/tokens.js';
+import { HeadScorer, inductionKeys } from '../web/page/shared/head-scores.js';
 import { byteLevel, wordPieces } from './encoder-tokenizers.js';
 import { allClose, engine } from './helpers.js';
 

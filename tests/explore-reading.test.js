@@ -7,7 +7,7 @@ import { Reading } from '../web/page/explore/worker/reading.js';
 
 import { openPageModel } from './page-model.js';
 
-/** @import { HeadName } from '../web/page/explore/address.js' */
+/** @import { HeadName } from '../web/page/shared/head-names.js' */
 
 /** A reading whose runs are written down. @param {readonly HeadName[]} muted */
 function reading(muted) {

@@ -11,7 +11,7 @@ import { columnOf, pooledCells, poolRegion } from '../web/page/explore/worker/po
 import { likeliest, softmaxOf } from '../web/page/explore/worker/predict.js';
 import { Rollouts, rollout } from '../web/page/explore/worker/rollout.js';
 import { minusRows, rowsOf } from '../web/page/explore/worker/rows.js';
-import { HeadScorer, inductionKeys } from '../web/page/explore/scores.js';
+import { HeadScorer, inductionKeys } from '../web/page/shared/head-scores.js';
 
 /** @import { Heads } from '../web/page/explore/worker/heads.js' */
 /** @import { What } from '../web/page/explore/worker/rows.js' */

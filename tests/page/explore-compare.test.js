@@ -1,8 +1,8 @@
 // The Explore room: maps before and after muting, lists of two maps, lines of several heads, pins, and texts that are kept.
 import assert from 'node:assert/strict';
-import { shortName } from '../../web/page/explore/address.js';
 import { runModel } from '../../web/page/explore/worker/model.js';
 import { MODELS } from '../../web/page/explore/models.js';
+import { shortName } from '../../web/page/shared/head-names.js';
 import {
   address,
   addressHas,

@@ -1,8 +1,8 @@
 // The Explore room: heads that are chosen, compared, muted and coloured, against the same run in Node.
 import assert from 'node:assert/strict';
-import { longName, shortName } from '../../web/page/explore/address.js';
 import { MODELS } from '../../web/page/explore/models.js';
 import { runModel } from '../../web/page/explore/worker/model.js';
+import { longName, shortName } from '../../web/page/shared/head-names.js';
 import { engine } from '../browsers/engines.js';
 import {
   FIELD,

@@ -6,7 +6,7 @@ import { runModel } from '../../web/page/explore/worker/model.js';
 import { openPageModel } from '../page-model.js';
 
 /** @import { Page } from 'puppeteer-core' */
-/** @import { HeadName } from '../../web/page/explore/address.js' */
+/** @import { HeadName } from '../../web/page/shared/head-names.js' */
 
 /** @type {import('../../web/page/explore/worker/model.js').DecoderModel} */
 export let model;

@@ -1,7 +1,7 @@
 // The Explore room: its text, pins, writing, keys, address and sizes, against the same run in Node.
 import assert from 'node:assert/strict';
-import { longName } from '../../web/page/explore/address.js';
 import { MODELS } from '../../web/page/explore/models.js';
+import { longName } from '../../web/page/shared/head-names.js';
 import {
   FIELD,
   ROOM,

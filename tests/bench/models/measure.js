@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { load } from 'headwise';
 import { loadModel } from 'headwise/models';
 import { Ceiling } from '../../../web/page/bench/ceiling.js';
-import { takeTurns } from '../../../web/page/bench/measure.js';
+import { takeTurns } from '../../../web/page/shared/measure.js';
 import { idsOf, validate } from './validate.js';
 import { workOf } from './work.js';
 import { writeModel } from './write.js';
@@ -110,7 +110,7 @@ async function measureCeiling(simd) {
 /**
  * @param {Pick<Timing, 'way' | 'tokens' | 'unit'>} what
  * @param {How} how
- * @param {{ amounts: number[], ceilings: number[], runs: import('../../../web/page/bench/measure.js').Samples[] }} measured
+ * @param {{ amounts: number[], ceilings: number[], runs: import('../../../web/page/shared/measure.js').Samples[] }} measured
  *   of each dtype: amounts: operations or bytes; ceilings: a millionth of what a thread does in a ms
  * @returns {Timing[]}
  */

@@ -9,7 +9,7 @@
 
 import { Ceiling, compileCeilings } from '../../../web/page/bench/ceiling.js';
 import { check } from '../../../web/page/bench/check.js';
-import { fastestOf, takeTurns } from '../../../web/page/bench/measure.js';
+import { fastestOf, takeTurns } from '../../../web/page/shared/measure.js';
 import { expectedOf, flopsOf, taskOf } from './task.js';
 
 /** The modules in contestants/ and what they are called; what is measured is compared with the first. */

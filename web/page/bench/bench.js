@@ -7,10 +7,10 @@
  */
 
 import * as headwise from '../../headwise/index.js';
+import { takeTurns } from '../shared/measure.js';
 import { casesOf } from './cases.js';
 import { Ceiling } from './ceiling.js';
 import { check } from './check.js';
-import { takeTurns } from './measure.js';
 
 /** @typedef {'simd128' | 'relaxed'} Simd */
 

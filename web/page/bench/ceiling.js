@@ -1,4 +1,4 @@
-import { fastestOf } from './measure.js';
+import { fastestOf } from '../shared/measure.js';
 
 /**
  * @typedef {object} Yardstick

@@ -2,13 +2,13 @@
  * What the visitor has chosen in the Explore room, and its address: `#explore?head=L1H4&pins=q12_k3`. Text and choices
  * are in it, opened files never. Layers and heads count from 0 everywhere, tokens from 1 where people read them.
  *
- * @import { ScoreName } from './scores.js'
+ * @import { HeadName } from '../shared/head-names.js'
+ * @import { ScoreName } from '../shared/head-scores.js'
  * @import { TourStep } from './tours.js'
  * @import { Of, Over } from './worker/rows.js'
  *
  * @typedef {typeof SIGNED[number]} Signed a measure of heads for a prediction
  * @typedef {'unit' | 'row' | 'head' | 'log'} MapScale
- * @typedef {{ layer: number, head: number }} HeadName
  * @typedef {{ side: 'query' | 'key', token: number }} Pin
  * @typedef {{ query: number, key: number, span: number }} Viewport the square part of a map that is shown, in tokens
  *
@@ -48,9 +48,10 @@
  * @property {number} count tokens to write at a time
  */
 
+import { isSameHead, shortName } from '../shared/head-names.js';
+import { SCORES } from '../shared/head-scores.js';
 import { isLinkable, keyOf } from '../shared/linkable.js';
 import { firstHead, firstPins, OPENED } from './models.js';
-import { SCORES } from './scores.js';
 import { stepOf, TOURS } from './tours.js';
 
 /** What heads do for or against a prediction. */
@@ -153,23 +154,8 @@ function oldHeadOf(text) {
     : null;
 }
 
-/** A head by its place in the model. @param {number} i @param {number} heads in a layer @returns {HeadName} */
-export const headAt = (i, heads) => ({ layer: Math.floor(i / heads), head: i % heads });
-
-/** `L0H7`: as in the address and in the grid. @param {HeadName} head */
-export const shortName = ({ layer, head }) => `L${layer}H${head}`;
-
-/** For titles. @param {HeadName} head */
-export const longName = (head) => `Head ${shortName(head)}`;
-
-/** To be read aloud, and to explain the short name. @param {HeadName} head */
-export const spokenName = ({ layer, head }) => `Layer ${layer}, head ${head}`;
-
 /** Whether a map is of one head. @param {Of} of */
 export const isOfHead = (of) => of === 'head' || of === 'norms';
-
-/** @param {HeadName | null} a @param {HeadName | null} b */
-export const isSameHead = (a, b) => a?.layer === b?.layer && a?.head === b?.head;
 
 /** @param {string} text @returns {Pin | null} */
 function pinOf(text) {

@@ -1,12 +1,14 @@
 /**
  * What the visitor can choose: each changes what the address holds, and nothing else.
  *
- * @import { ExploreState, HeadName, Pin } from './address.js'
+ * @import { HeadName } from '../shared/head-names.js'
+ * @import { ExploreState, Pin } from './address.js'
  * @import { Explorer } from './explorer.js'
  * @import { TourStep } from './tours.js'
  */
 
-import { EXPLORE_DEFAULTS as DEFAULTS, headAt, isOfHead, isSameHead } from './address.js';
+import { headAt, isSameHead } from '../shared/head-names.js';
+import { EXPLORE_DEFAULTS as DEFAULTS, isOfHead } from './address.js';
 import { firstHead, firstPins } from './models.js';
 import { stepOf } from './tours.js';
 

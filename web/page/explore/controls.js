@@ -4,9 +4,10 @@
  * @import { Explorer } from './explorer.js'
  */
 
+import { headAt, isSameHead, shortName } from '../shared/head-names.js';
 import { menu } from '../shared/menu.js';
 import { drawn, field, html, taking } from '../shared/template.js';
-import { headAt, headOf, isOfHead, isSameHead, shortName } from './address.js';
+import { headOf, isOfHead } from './address.js';
 import { mapNameOf, MAPS, SCALES } from './titles.js';
 
 /** The menu's word for the map before heads were muted. */

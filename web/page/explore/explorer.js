@@ -2,26 +2,28 @@
  * All that the Explore room knows, as signals, one way: what the address holds, and what is open and read, say what is
  * asked of the Worker; the views draw that and its answers.
  *
+ * @import { HeadName } from '../shared/head-names.js'
  * @import { Signal } from '../shared/signals.js'
  * @import { Store } from '../state.js'
  * @import { Token } from '../types.js'
- * @import { ExploreState, HeadName, Pin } from './address.js'
+ * @import { ExploreState, Pin } from './address.js'
  * @import { Opened } from './open/panel.js'
  * @import { ModelSummary, RunSummary } from './session.js'
  */
 
 import { sentence } from '../shared/errors.js';
+import { shortName } from '../shared/head-names.js';
 import { batch, computed, derived, signal, when } from '../shared/signals.js';
-import { ABLATIONS, isAblation, shortName, SIGNED } from './address.js';
+import { ABLATIONS, isAblation, SIGNED } from './address.js';
 import { Asked, isSuperseded } from './asked.js';
 import { createChoices } from './choices.js';
 import { Focus, NOWHERE } from './focus.js';
+import { hasMeasure } from './has-measure.js';
 import { firstName, otherOf, secondName, whatOf } from './maps.js';
 import { largestValue } from './measures.js';
 import { MODELS, pageModel } from './models.js';
 import { existingState, hasHead, possibleState } from './possible-state.js';
 import { lastToken, Session } from './session.js';
-import { hasMeasure } from './scores.js';
 import { titleOf } from './titles.js';
 import { Patching } from './why/patching/patching.js';
 import { Score } from './why/score/score.js';
@@ -297,7 +299,7 @@ export class Explorer {
   scores = new Asked(this, (run) => {
     if (this.thumbs.ended.value !== run || this.skipped.value === run) return undefined;
     return async () => {
-      /** @type {import('./scores.js').HeadScores[]} */
+      /** @type {import('../shared/head-scores.js').HeadScores[]} */
       const scores = [];
       await this.#eachLayer(run, 'Scoring the heads', async (layer) => {
         scores.push(...(await this.session.scores(layer)));

@@ -10,8 +10,8 @@
 import { repeat } from 'lit-html/directives/repeat.js';
 import { drawWeights } from '../../headwise/view.js';
 import { hasModifier } from '../shared/dom.js';
+import { headAt, isSameHead, shortName, spokenName } from '../shared/head-names.js';
 import { drawn, html, made } from '../shared/template.js';
-import { headAt, isSameHead, shortName, spokenName } from './address.js';
 import { SCALES } from './colours.js';
 import { areFine, writeValue } from './measures.js';
 

@@ -10,9 +10,10 @@
  */
 
 import { formatCount, plural } from '../shared/format.js';
+import { isSameHead, shortName } from '../shared/head-names.js';
 import { computed, derived, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, svg, taking } from '../shared/template.js';
-import { isOfHead, isSameHead, shortName } from './address.js';
+import { isOfHead } from './address.js';
 import { Asked } from './asked.js';
 import { curveOf, pinnedOn, topEdges } from './edges.js';
 import { linedMaps } from './maps.js';

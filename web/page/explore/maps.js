@@ -27,7 +27,8 @@
 
 import { AttentionMap } from '../../headwise/view.js';
 import { el } from '../shared/dom.js';
-import { isOfHead, shortName } from './address.js';
+import { shortName } from '../shared/head-names.js';
+import { isOfHead } from './address.js';
 import { SCALES } from './colours.js';
 import { titleOf } from './titles.js';
 import { seenIn } from './seen-weights.js';

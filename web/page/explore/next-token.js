@@ -7,9 +7,9 @@
  */
 
 import { byId } from '../shared/dom.js';
+import { shortName } from '../shared/head-names.js';
 import { drawn, html } from '../shared/template.js';
 import { signal } from '../shared/signals.js';
-import { shortName } from './address.js';
 import { bar, tokenName } from './bars.js';
 import { digitsFor } from './why/bars.js';
 

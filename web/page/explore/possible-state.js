@@ -1,11 +1,13 @@
 /**
  * What of the address means something in a run.
  *
- * @import { ExploreState, HeadName } from './address.js'
+ * @import { HeadName } from '../shared/head-names.js'
+ * @import { ExploreState } from './address.js'
  * @import { ModelSummary, RunSummary } from './session.js'
  */
 
-import { EXPLORE_DEFAULTS, isOfHead, isSameHead } from './address.js';
+import { isSameHead } from '../shared/head-names.js';
+import { EXPLORE_DEFAULTS, isOfHead } from './address.js';
 
 /** A list without what is not there; the same, where all is. @template T @param {readonly T[]} list @param {(one: T) => boolean} has */
 const onlyThere = (list, has) => (list.every(has) ? list : list.filter(has));

@@ -1,12 +1,12 @@
 /**
  * The scores of the chosen head.
  *
+ * @import { ScoreName } from '../shared/head-scores.js'
  * @import { Explorer } from './explorer.js'
- * @import { ScoreName } from './scores.js'
  */
 
+import { longName } from '../shared/head-names.js';
 import { drawn, html } from '../shared/template.js';
-import { longName } from './address.js';
 
 /** @param {number} share */
 const percent = (share) => `${(100 * share).toFixed(1)} %`;

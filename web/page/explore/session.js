@@ -2,12 +2,13 @@
  * A model and its latest run, as the page knows them; what it is asked for is computed in the Worker.
  *
  * @import { Connected } from '../shared/connect.js'
+ * @import { HeadName } from '../shared/head-names.js'
+ * @import { HeadScores } from '../shared/head-scores.js'
  * @import { Token } from '../types.js'
- * @import { ExploreState, HeadName } from './address.js'
+ * @import { ExploreState } from './address.js'
  * @import { HostedModel, ModelFiles } from './model-files.js'
  * @import { TensorFiles } from './open/sort-files.js'
  * @import { Tensors } from './open/tensors.js'
- * @import { HeadScores } from './scores.js'
  * @import { ExploreWorker } from './worker/explore-worker.js'
  * @import { About } from './worker/questions.js'
  * @import { Method } from './worker/effects.js'

@@ -4,8 +4,8 @@
  * @import { Explorer } from './explorer.js'
  */
 
+import { isSameHead, shortName, spokenName } from '../shared/head-names.js';
 import { drawn, html } from '../shared/template.js';
-import { isSameHead, shortName, spokenName } from './address.js';
 import { pageModel } from './models.js';
 
 /** @param {Explorer} room */

@@ -5,7 +5,8 @@
  * @import { Of, Over } from './worker/rows.js'
  */
 
-import { isOfHead, longName } from './address.js';
+import { longName } from '../shared/head-names.js';
+import { isOfHead } from './address.js';
 
 /** @type {[string, string, { of: Of, over: Over }][]} */
 export const MAPS = [

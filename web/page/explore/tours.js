@@ -1,7 +1,8 @@
 /**
  * Tours: steps that set the view, and say one sentence each. A step has an address: `#explore?tour=induction.2`.
  *
- * @import { ExploreState, HeadName } from './address.js'
+ * @import { HeadName } from '../shared/head-names.js'
+ * @import { ExploreState } from './address.js'
  *
  * @typedef {{ name: string, step: number }} TourStep step: from 0
  * @typedef {object} Tour

@@ -1,7 +1,8 @@
 /**
  * A run's states at some of its steps, from which every step between is computed again, to the bit.
  *
- * @import { HeadName, Saved, Trainer } from './trainer.js'
+ * @import { HeadName } from '../shared/head-names.js'
+ * @import { Saved, Trainer } from './trainer.js'
  *
  * @typedef {{ step: number, head: HeadName, isMuted: boolean }} Muting
  */

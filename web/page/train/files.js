@@ -1,13 +1,14 @@
 /**
  * A run as a folder in Hugging Face's format, with what it takes to go on training.
  *
+ * @import { HeadName } from '../shared/head-names.js'
  * @import { Settings } from './settings.js'
- * @import { HeadName, Trainer } from './trainer.js'
+ * @import { Trainer } from './trainer.js'
  */
 
 import { writeSafetensors } from '../../headwise/formats.js';
 import { tensor } from '../../headwise/index.js';
-import { shortName } from '../explore/address.js';
+import { shortName } from '../shared/head-names.js';
 import { formatTrain, TRAIN_DEFAULTS } from './settings.js';
 
 /** A character is a token. @param {readonly string[]} characters */

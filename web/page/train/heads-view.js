@@ -2,16 +2,17 @@
  * All heads of a run as small maps, each with the curves of its scores; and the chosen one large.
  *
  * @import { AttentionMap } from '../../headwise/view.js'
+ * @import { HeadName } from '../shared/head-names.js'
  * @import { About, Run } from './run.js'
- * @import { HeadName, Snapshot } from './trainer.js'
+ * @import { Snapshot } from './trainer.js'
  * @import { Training } from './training.js'
  */
 
 import { line } from 'd3-shape';
 import { drawWeights } from '../../headwise/view.js';
-import { isSameHead, shortName, spokenName } from '../explore/address.js';
 import { hasModifier } from '../shared/dom.js';
 import { formatCount } from '../shared/format.js';
+import { headAt, isSameHead, shortName, spokenName } from '../shared/head-names.js';
 import { showLegend } from '../shared/legend.js';
 import { drawn, html, made, svg } from '../shared/template.js';
 import { labelOf } from '../shared/tokenize.js';
@@ -85,7 +86,7 @@ const mutedAt = ({ back }, { muted }, seen) => (back.value === null ? muted.valu
 /** @param {Training} room @param {Run} run @param {About} about @param {number} i which head */
 function tile(room, run, about, i) {
   const { heads } = run.settings;
-  const name = { layer: Math.floor(i / heads), head: i % heads };
+  const name = headAt(i, heads);
   const seen = room.seenOf(run);
   if (!seen) return '';
   const scores = seen.scores.subarray(i * SCORES.length, (i + 1) * SCORES.length);

@@ -7,13 +7,14 @@
  * @import { Kept } from './kept.js'
  */
 
-import { handOver } from '../explore/handed-over.js';
 import { byId, el } from '../shared/dom.js';
 import { droppedFiles, listedFiles } from '../shared/dropped.js';
 import { takeDrops } from '../shared/take-drops.js';
 import { formatCount } from '../shared/format.js';
+import { handedOver } from '../shared/handed-over.js';
 import { effect, signal } from '../shared/signals.js';
 import { drawn, html, taking } from '../shared/template.js';
+import { goToRoom } from '../state.js';
 import { keep, keptRun } from './kept.js';
 import { readSaved, zipOf } from './saved.js';
 
@@ -41,7 +42,8 @@ async function openInExplore(store, room) {
   }));
   const { ids = [], characters = [] } = run.about.peek() ?? {};
   const text = ids.map((id) => characters[id]).join('');
-  handOver(store, { found, text, head: room.chosen.peek() });
+  handedOver.value = { found, text, head: room.chosen.peek() };
+  goToRoom(store, 'explore');
 }
 
 /** @param {Training} room */

@@ -2,18 +2,19 @@
  * The page's side of one run: what its Worker told, and what to ask it for.
  *
  * @import { Connected } from '../shared/connect.js'
+ * @import { HeadName } from '../shared/head-names.js'
  * @import { Signal } from '../shared/signals.js'
  * @import { Settings } from './settings.js'
- * @import { HeadName, Saved, Snapshot } from './trainer.js'
+ * @import { Saved, Snapshot } from './trainer.js'
  * @import { TrainWorker } from './worker/train-worker.js'
  *
  * @typedef {Awaited<ReturnType<Connected<TrainWorker>['remote']['start']>>} About
  * @typedef {{ losses: readonly number[], snapshot: Snapshot }} Seen losses: since the snapshot before
  */
 
-import { isSameHead } from '../explore/address.js';
 import { connect } from '../shared/connect.js';
 import { PageError } from '../shared/errors.js';
+import { isSameHead } from '../shared/head-names.js';
 import { signal } from '../shared/signals.js';
 import { changeOf, History } from './history.js';
 import { SCORES } from './scores.js';

@@ -2,8 +2,9 @@
  * Runs in saved folders: written as a .zip, and read from it or from the folder that was in it.
  *
  * @import { Found } from '../shared/dropped.js'
+ * @import { HeadName } from '../shared/head-names.js'
  * @import { Kept } from './kept.js'
- * @import { HeadName, Saved } from './trainer.js'
+ * @import { Saved } from './trainer.js'
  */
 
 import { strFromU8, zipSync } from 'fflate';

@@ -2,10 +2,9 @@
  * A run: a model that learns a task, step by step, and what is seen of it. Free of the page: Workers and Node run it.
  *
  * @import { Headwise, Tensor } from '../../headwise/index.js'
+ * @import { HeadName } from '../shared/head-names.js'
  * @import { Row, Task } from './tasks/task.js'
  * @import { Settings } from './settings.js'
- *
- * @typedef {{ layer: number, head: number }} HeadName
  *
  * @typedef {object} Snapshot what is seen after a step
  * @property {number} step steps done
@@ -30,7 +29,7 @@
 
 import { Gpt2 } from '../../headwise/gpt2.js';
 import { tensor } from '../../headwise/index.js';
-import { HeadScorer } from '../explore/scores.js';
+import { HeadScorer } from '../shared/head-scores.js';
 import { drawWeights, groupsOf, optionsOf } from './model.js';
 import { isMeasuredAt, SCORES } from './scores.js';
 import { batchOf, BETAS, takeStep } from './step.js';

@@ -2,10 +2,11 @@
  * All that the Train room knows, as signals: the settings of the address, the runs that they make, and what of them is
  * shown. A loop asks the runs for steps, at most once a frame.
  *
+ * @import { HeadName } from '../shared/head-names.js'
  * @import { Store } from '../state.js'
  * @import { Signal } from '../shared/signals.js'
  * @import { Settings, TaskName, TrainState } from './settings.js'
- * @import { HeadName, Saved } from './trainer.js'
+ * @import { Saved } from './trainer.js'
  */
 
 import { batch, computed, derived, effect, signal, untracked } from '../shared/signals.js';

@@ -7,7 +7,7 @@
 
 import { load } from '../../../headwise/index.js';
 import { serve } from '../../../headwise/worker/serve.js';
-import { takeTurns } from '../../bench/measure.js';
+import { takeTurns } from '../../shared/measure.js';
 
 /** For each of the two. */
 const SECONDS = 0.15;

@@ -6,8 +6,8 @@
  * @import { Seen } from './settings.js'
  */
 
-import { isSameHead, shortName } from '../address.js';
 import { largestOf } from '../../../headwise/view/paint.js';
+import { isSameHead, shortName } from '../../shared/head-names.js';
 import { largestValue, writeValue } from '../measures.js';
 import { INSTEAD } from '../why/signed-scale.js';
 import { pooledCells } from '../worker/pool.js';

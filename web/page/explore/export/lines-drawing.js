@@ -8,7 +8,7 @@
  */
 
 import { formatCount } from '../../shared/format.js';
-import { shortName } from '../address.js';
+import { shortName } from '../../shared/head-names.js';
 import { curveOf, pinnedOn, topEdges } from '../edges.js';
 import { linedMaps } from '../maps.js';
 import { paletteColourOf, paletteHeadColour } from '../pin-colours.js';

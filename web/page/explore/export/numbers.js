@@ -8,7 +8,7 @@
 import { tensor, writeNpy } from '../../../headwise/formats.js';
 import { PageError } from '../../shared/errors.js';
 import { formatBytes, formatCount } from '../../shared/format.js';
-import { headAt } from '../address.js';
+import { headAt } from '../../shared/head-names.js';
 import { mapsOf, whatOf } from '../maps.js';
 import { BLOCK } from '../worker/heads.js';
 import { settingsOf } from './settings.js';

@@ -7,9 +7,9 @@
 
 import { byId } from '../../shared/dom.js';
 import { formatBytes, formatCount } from '../../shared/format.js';
+import { headAt } from '../../shared/head-names.js';
 import { batch, effect, signal, untracked } from '../../shared/signals.js';
 import { drawn, field, html, nothing, taking } from '../../shared/template.js';
-import { headAt } from '../address.js';
 import { OPENED, pageModel } from '../models.js';
 import { newest } from '../newest.js';
 import { palette } from '../palette.js';

@@ -23,7 +23,7 @@
 
 import { version } from '../../../headwise/engine/version.js';
 import { formatCount, plural } from '../../shared/format.js';
-import { shortName } from '../address.js';
+import { shortName } from '../../shared/head-names.js';
 import { lastToken } from '../session.js';
 import { titleOf } from '../titles.js';
 

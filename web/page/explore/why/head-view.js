@@ -5,8 +5,8 @@
  */
 
 import { formatWeight } from '../../shared/format.js';
+import { isSameHead, shortName } from '../../shared/head-names.js';
 import { drawn, html, taking } from '../../shared/template.js';
-import { isSameHead, shortName } from '../address.js';
 import { tokenName } from '../bars.js';
 import { digitsFor, placeIn } from './bars.js';
 import { partTable, rangeFrom0 } from './part-table.js';

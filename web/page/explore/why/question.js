@@ -1,14 +1,14 @@
 /**
  * The question: why this token, and not another one.
  *
- * @import { HeadName } from '../address.js'
+ * @import { HeadName } from '../../shared/head-names.js'
  * @import { Explorer } from '../explorer.js'
  */
 
 import { byId } from '../../shared/dom.js';
+import { shortName } from '../../shared/head-names.js';
 import { isNarrow } from '../../shared/narrow.js';
 import { drawn, html, select } from '../../shared/template.js';
-import { shortName } from '../address.js';
 import { tokenName } from '../bars.js';
 
 /** What the view tells, and what it does not. */

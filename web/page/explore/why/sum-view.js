@@ -6,9 +6,9 @@
  */
 
 import { formatNumber } from '../../shared/format.js';
+import { isSameHead, shortName } from '../../shared/head-names.js';
 import { derived, signal } from '../../shared/signals.js';
 import { drawn, html, nothing, taking } from '../../shared/template.js';
-import { isSameHead, shortName } from '../address.js';
 import { exact, partBar, placeIn, signed } from './bars.js';
 import { followArrows } from './follow-arrows.js';
 import { scoreName } from './score-name.js';

@@ -18,7 +18,7 @@
  * @property {Float64Array} shares of the head's part: weight · value · direction; they add up to it
  */
 
-import { isSameHead } from '../address.js';
+import { isSameHead } from '../../shared/head-names.js';
 import { headMaskOf } from './traced.js';
 
 /**

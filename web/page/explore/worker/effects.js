@@ -17,7 +17,7 @@
 
 import { ablation } from '../../../headwise/understanding.js';
 import { breathe } from '../../shared/breathe.js';
-import { headAt } from '../address.js';
+import { headAt } from '../../shared/head-names.js';
 import { headMaskOf, logitsAt, networkOf } from './model.js';
 import { scoreOf } from './predict.js';
 import { shuffles } from './shuffles.js';

@@ -1,7 +1,7 @@
 /**
  * What is drawn of a run: its maps, and the scores of its heads.
  *
- * @import { HeadScores } from '../scores.js'
+ * @import { HeadScores } from '../../shared/head-scores.js'
  * @import { Heads } from './heads.js'
  * @import { Region } from './pool.js'
  * @import { Reading } from './reading.js'

@@ -3,7 +3,7 @@
  * al. 2019, BERT).
  *
  * @import { Encoder } from '../../../headwise/models.js'
- * @import { HeadName } from '../address.js'
+ * @import { HeadName } from '../../shared/head-names.js'
  * @import { Run } from './model.js'
  * @import { TextTokens } from './tokens.js'
  *

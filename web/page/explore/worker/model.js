@@ -3,9 +3,9 @@
  *
  * @import { Tensor, Trace } from '../../../headwise/index.js'
  * @import { Decoder } from '../../../headwise/models.js'
+ * @import { HeadName } from '../../shared/head-names.js'
  * @import { Token } from '../../types.js'
  * @import { HostedModel, ModelFiles } from '../model-files.js'
- * @import { HeadName } from '../address.js'
  * @import { EncoderModel } from './masked.js'
  * @import { TextTokens } from './tokens.js'
  * @import { Heads } from './heads.js'

@@ -1,7 +1,7 @@
 /**
  * What is open: a model or tensors, and its latest run.
  *
- * @import { HeadName } from '../address.js'
+ * @import { HeadName } from '../../shared/head-names.js'
  * @import { HostedModel, ModelFiles } from '../model-files.js'
  * @import { TensorFiles } from '../open/sort-files.js'
  * @import { ModelSummary } from '../session.js'
@@ -11,7 +11,7 @@
 
 import { load } from '../../../headwise/index.js';
 import { PageError } from '../../shared/errors.js';
-import { shortName } from '../address.js';
+import { shortName } from '../../shared/head-names.js';
 import { openTensors } from '../open/tensors.js';
 import { idsOf, networkOf, openModel, predictionOf, runModel, writtenOf } from './model.js';
 import { Reading } from './reading.js';

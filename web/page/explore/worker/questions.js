@@ -1,8 +1,8 @@
 /**
  * The questions about a run: what the model predicts, and why. Heads that are muted are so in all answers.
  *
+ * @import { HeadName } from '../../shared/head-names.js'
  * @import { Token } from '../../types.js'
- * @import { HeadName } from '../address.js'
  * @import { Heads } from './heads.js'
  */
 

@@ -2,8 +2,8 @@
  * A text that was read: with all heads heard, and with those muted that are muted now. Muting a head changes only what is
  * above it: maps and scores of its own layer, and of those below, are computed once.
  *
- * @import { HeadName } from '../address.js'
- * @import { HeadScores } from '../scores.js'
+ * @import { HeadName } from '../../shared/head-names.js'
+ * @import { HeadScores } from '../../shared/head-scores.js'
  * @import { Heads } from './heads.js'
  * @import { Run } from './model.js'
  * @import { Rollouts } from './rollout.js'

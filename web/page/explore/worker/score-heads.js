@@ -1,11 +1,11 @@
 /**
  * The scores of a layer's heads.
  *
- * @import { HeadScores } from '../scores.js'
+ * @import { HeadScores } from '../../shared/head-scores.js'
  * @import { Heads } from './heads.js'
  */
 
-import { HeadScorer, inductionKeys } from '../scores.js';
+import { HeadScorer, inductionKeys } from '../../shared/head-scores.js';
 import { BLOCK } from './heads.js';
 
 /**

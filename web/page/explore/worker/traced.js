@@ -3,7 +3,7 @@
  *
  * @import { ModelConfig } from '../../../headwise/models.js'
  * @import { Trace } from '../../../headwise/index.js'
- * @import { HeadName } from '../address.js'
+ * @import { HeadName } from '../../shared/head-names.js'
  * @import { Heads } from './heads.js'
  */
 

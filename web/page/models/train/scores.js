@@ -14,7 +14,7 @@
  *
  * @import { Gpt2 } from 'headwise/gpt2'
  */
-import { HeadScorer, inductionKeys } from '../../explore/scores.js';
+import { HeadScorer, inductionKeys } from '../../shared/head-scores.js';
 import { Random } from './random.js';
 import { IGNORED } from './task.js';
 

@@ -4,7 +4,7 @@
  * @import { Task } from './task.js'
  */
 
-import { inductionKeys } from '../../explore/scores.js';
+import { inductionKeys } from '../../shared/head-scores.js';
 
 const TOKENS = 64;
 /** So many characters are learnt, the commonest of a text. */

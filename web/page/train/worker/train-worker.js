@@ -2,7 +2,8 @@
  * The Train room's Worker: one run. It computes with the SIMD128 module wherever it runs, whose results are the same to
  * the bit on every machine, so that a link shows the same run.
  *
- * @import { HeadName, Saved } from '../trainer.js'
+ * @import { HeadName } from '../../shared/head-names.js'
+ * @import { Saved } from '../trainer.js'
  * @import { Settings } from '../settings.js'
  * @import { Learnt } from '../tasks/task.js'
  */

@@ -31,7 +31,7 @@
 
 import { version } from '../../../../headwise/engine/version.js';
 import { formatCount, formatNumber, plural } from '../../../shared/format.js';
-import { shortName } from '../../address.js';
+import { shortName } from '../../../shared/head-names.js';
 import { whatOf } from '../../maps.js';
 import { OPENED } from '../../models.js';
 import { nameOfScale, titleOf } from '../../titles.js';

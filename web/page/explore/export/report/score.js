@@ -14,7 +14,7 @@
  * @property {{ name: string, value: number }[]} pairs and these: of a part at the query with one at the key
  */
 
-import { shortName } from '../../address.js';
+import { shortName } from '../../../shared/head-names.js';
 import { largestPairs, sideParts, strongestKey } from '../../why/score/parts.js';
 import { nameOf } from '../../why/sum-view.js';
 import { escaped } from '../svg.js';

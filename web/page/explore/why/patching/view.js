@@ -8,9 +8,9 @@
 
 import { byId } from '../../../shared/dom.js';
 import { formatCount } from '../../../shared/format.js';
+import { isSameHead, longName, shortName } from '../../../shared/head-names.js';
 import { computed, signal } from '../../../shared/signals.js';
 import { drawn, html, made } from '../../../shared/template.js';
-import { isSameHead, longName, shortName } from '../../address.js';
 import { signed } from '../bars.js';
 import { reveal } from '../reveal.js';
 import { signedBar } from '../signed-scale.js';

@@ -5,9 +5,9 @@
  * @import { Explorer } from '../../explorer.js'
  */
 
+import { isSameHead } from '../../../shared/head-names.js';
 import { computed, derived } from '../../../shared/signals.js';
 import { Asked } from '../../asked.js';
-import { isSameHead } from '../../address.js';
 import { strongestKey } from './parts.js';
 
 export class Score {

@@ -9,8 +9,8 @@
  * @typedef {{ rows: { name: unknown, value: number }[], rest: { count: number, value: number } }} Shown
  */
 
+import { shortName } from '../../../shared/head-names.js';
 import { drawn, html } from '../../../shared/template.js';
-import { shortName } from '../../address.js';
 import { tokenName } from '../../bars.js';
 import { digitsFor, placeIn, signed } from '../bars.js';
 import { partTable, rangeFrom0 } from '../part-table.js';

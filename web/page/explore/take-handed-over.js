@@ -1,0 +1,28 @@
+/**
+ * @import { Found } from '../shared/dropped.js'
+ * @import { Explorer } from './explorer.js'
+ */
+
+import { handedOver } from '../shared/handed-over.js';
+import { effect, untracked } from '../shared/signals.js';
+
+/**
+ * Opens what another room hands over, now and later.
+ *
+ * @param {Explorer} room
+ * @param {(found: Found[]) => Promise<boolean>} open
+ */
+export function takeHandedOver(room, open) {
+  effect(() => {
+    const model = handedOver.value;
+    if (!model) return;
+    untracked(async () => {
+      handedOver.value = undefined;
+      // The dialog gives the focus back to what has it: the heading, once the room is entered.
+      await new Promise((entered) => setTimeout(entered));
+      if (!(await open(model.found))) return;
+      room.choices.read(model.text);
+      room.choices.choose(model.head);
+    });
+  });
+}
