@@ -1,10 +1,11 @@
 // The page's address: what it says of the state, and back.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { formatHash, goTo, parseHash } from '../web/page/address.js';
 import { formatExplore, parseExplore } from '../web/page/explore/address.js';
 import { keyOf } from '../web/page/shared/linkable.js';
 import { TOURS } from '../web/page/explore/tours.js';
-import { DEFAULTS, formatHash, goTo, parseHash, ROOMS } from '../web/page/state.js';
+import { DEFAULTS, ROOMS } from '../web/page/state.js';
 
 test('every room has an address that leads to it', () => {
   for (const room of ROOMS) {
@@ -26,10 +27,11 @@ test('a lesson is in the address', () => {
 
 test('a change of rooms leaves the other room as it was', () => {
   const compare = parseHash('#compare?source=own&text=one+two&heads=2&width=8');
-  const lessons = parseHash('#lessons?lesson=causal', compare);
-  assert.deepEqual(lessons, { ...compare, room: 'lessons', lesson: 'causal' });
+  const lessons = parseHash('#lessons?lesson=causal&code=abc', compare);
+  const lesson = { lesson: 'causal', lessonCode: 'abc' };
+  assert.deepEqual(lessons, { ...compare, room: 'lessons', ...lesson });
   const back = parseHash(formatHash({ ...lessons, room: 'compare' }), lessons);
-  assert.deepEqual(back, { ...compare, lesson: 'causal' });
+  assert.deepEqual(back, { ...compare, ...lesson });
 });
 
 test('a text that is too long for the address stays when the visitor comes back to it', () => {

@@ -1,7 +1,8 @@
 // The address follows what is chosen, also in a browser that takes only so many new addresses at a time.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { DEFAULTS, goToRoom, mirrorInAddress, Store } from '../web/page/state.js';
+import { goToRoom, mirrorInAddress } from '../web/page/mirror.js';
+import { DEFAULTS, Store } from '../web/page/state.js';
 
 /** As Safari counts them. */
 const MOST = 100;

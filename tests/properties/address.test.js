@@ -1,18 +1,12 @@
 // Whatever an address says, the page has a state that every room can show, and an address of its own for it.
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { formatHash, parseHash } from '../../web/page/address.js';
+import { headChoices, settingsOf, WIDTHS } from '../../web/page/compare/address.js';
 import { EXPLORE_DEFAULTS, NUMBERS } from '../../web/page/explore/address.js';
 import { MODELS, pageModel } from '../../web/page/explore/models.js';
-import {
-  DEFAULTS,
-  formatHash,
-  headChoices,
-  parseHash,
-  ROOMS,
-  settingsOf,
-  WIDTHS,
-} from '../../web/page/state.js';
 import { MAX_SEED } from '../../web/page/shared/seeds.js';
+import { DEFAULTS, ROOMS } from '../../web/page/state.js';
 import { checkProperty } from './check.js';
 
 /** @import { ExploreState } from '../../web/page/explore/address.js' */

@@ -1,11 +1,13 @@
 /** Starts the page: the store, its address, and the rooms. */
 
+import { parseHash } from './address.js';
 import { openCompare } from './compare/compare.js';
+import { mirrorInAddress } from './mirror.js';
 import { keepAll } from './offline/keep.js';
 import { keepPlaces } from './places.js';
 import { connectRooms } from './rooms.js';
 import { ignoreDrops } from './shared/drops.js';
-import { mirrorInAddress, parseHash, Store } from './state.js';
+import { Store } from './state.js';
 
 const explore = () => import('./explore/room.js');
 const train = () => import('./train/room.js');

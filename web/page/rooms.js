@@ -5,9 +5,11 @@
  * @import { Store } from './state.js'
  */
 
+import { formatHash } from './address.js';
+import { goToRoom } from './mirror.js';
 import { goToPlace } from './places.js';
 import { byId, el, focusHeading } from './shared/dom.js';
-import { formatHash, goToRoom, ROOMS } from './state.js';
+import { ROOMS } from './state.js';
 
 /** @param {Room} room @returns {HTMLAnchorElement} the navigation's link */
 function linkTo(room) {

@@ -10,7 +10,7 @@ import { byId, el } from '../shared/dom.js';
 import { keepText, LOST } from '../shared/kept-texts.js';
 import { isLinkable } from '../shared/linkable.js';
 import { isSeed } from '../shared/seeds.js';
-import { headChoices, nearestHeads, WIDTHS } from '../state.js';
+import { headChoices, nearestHeads, WIDTHS } from './address.js';
 import { LONG_TEXT, LONGEST_TEXT } from './samples.js';
 
 /** How long a pause in typing is. */

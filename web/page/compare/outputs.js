@@ -9,7 +9,7 @@
 
 import { byId } from '../shared/dom.js';
 import { formatCount, plural } from '../shared/format.js';
-import { DEFAULTS } from '../state.js';
+import { COMPARE_DEFAULTS } from './address.js';
 import { linkWords } from '../shared/kept-texts.js';
 import { showMaps } from '../shared/map-view.js';
 import { matrixTable } from '../shared/matrix-table.js';
@@ -69,7 +69,7 @@ export async function showOutputs(summary, engine, pin) {
       ? `Here each module draws weights of its own from seed ${seed}, so the numbers differ.`
       : 'Both on the same weights.',
   );
-  byId('printed-note', HTMLElement).hidden = !notebook || seed !== DEFAULTS.seed || !causal;
+  byId('printed-note', HTMLElement).hidden = !notebook || seed !== COMPARE_DEFAULTS.seed || !causal;
   say('wrapper-how', `${plural(heads, 'module')}, each ${width} → ${dOut} features, concatenated.`);
   say(
     'fused-how',

@@ -11,7 +11,7 @@
 import { byId, turnFocusTo } from '../shared/dom.js';
 import { orEnd } from '../shared/connect.js';
 import { PageError, sentence } from '../shared/errors.js';
-import { settingsOf } from '../state.js';
+import { settingsOf } from './address.js';
 
 /** Work quicker than this shows no progress. */
 const QUIET_MS = 200;

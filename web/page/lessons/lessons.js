@@ -5,6 +5,7 @@
  * @import { State, Store } from '../state.js'
  */
 
+import { parseHash } from '../address.js';
 import { byId, el, focusHeading } from '../shared/dom.js';
 import { scrollAndHold } from '../shared/hold.js';
 import { address, lessons } from './catalogue.js';
@@ -15,7 +16,6 @@ import { createBar } from './lesson-bar.js';
 import { LessonView } from './lesson-view.js';
 import { packCode, unpackCode } from './share.js';
 import { prose } from './step-view.js';
-import { parseHash } from '../state.js';
 
 const SHARE = 'Copy a link with my changes';
 const UNRUN = 'The link contains changed code. It has not run yet: read it, then press Run.';

@@ -7,6 +7,7 @@
  * @import { Kept } from './kept.js'
  */
 
+import { goToRoom } from '../mirror.js';
 import { byId, el } from '../shared/dom.js';
 import { droppedFiles, listedFiles } from '../shared/dropped.js';
 import { takeDrops } from '../shared/take-drops.js';
@@ -14,7 +15,6 @@ import { formatCount } from '../shared/format.js';
 import { handedOver } from '../shared/handed-over.js';
 import { effect, signal } from '../shared/signals.js';
 import { drawn, html, taking } from '../shared/template.js';
-import { goToRoom } from '../state.js';
 import { keep, keptRun } from './kept.js';
 import { readSaved, zipOf } from './saved.js';
 
