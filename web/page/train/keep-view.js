@@ -13,9 +13,10 @@ import { droppedFiles, listedFiles } from '../shared/dropped.js';
 import { takeDrops } from '../shared/take-drops.js';
 import { formatCount } from '../shared/format.js';
 import { handedOver } from '../shared/handed-over.js';
-import { effect, signal } from '../shared/signals.js';
+import { signal } from '../shared/signals.js';
 import { drawn, html, taking } from '../shared/template.js';
 import { keep, keptRun } from './kept.js';
+import { Requests } from './requests.js';
 import { readSaved, zipOf } from './saved.js';
 
 /** What Explore opens. */
@@ -64,77 +65,33 @@ async function openSaved(room, found) {
   room.resume(settings, saved);
 }
 
-/** @param {Store} store @param {Training} room */
-export function keepView(store, room) {
-  const kept = signal(/** @type {Kept | undefined} */ (undefined));
-  const said = signal({ words: '', isError: false });
-  keptRun().then((run) => (kept.value = run));
-  // What was said is of the runs that were there.
-  effect(() => {
-    void room.runs.value;
-    said.value = { words: '', isError: false };
-  });
-  /** Does it, and says beside the buttons if it fails: the run goes on. @param {() => Promise<unknown>} act */
-  const attempt = async (act) => {
-    room.say('');
-    said.value = { words: '', isError: false };
-    try {
-      await act();
-    } catch (error) {
-      const { message, code } = /** @type {{ message: string, code?: string }} */ (error);
-      if (code === 'ERR_STALE') return; // of a run that was ended
-      said.value = { words: message, isError: true };
-      byId('train-kept', HTMLElement).scrollIntoView({ block: 'nearest' });
-    }
-  };
-  /** Takes something of the run: at a step that is looked back at, steps since a checkpoint are trained once more. @param {() => Promise<unknown>} act */
-  const take = async (act) => {
-    const step = formatCount(room.shown.peek());
-    const waiting = room.back.peek() === null ? '' : `Going back to step ${step} …`;
-    await attempt(() => {
-      said.value = { words: waiting, isError: false };
-      return act();
-    });
-    if (said.peek().words === waiting) said.value = { words: '', isError: false };
-  };
-  /** What was asked for, by its button, until it is done: one after another. @type {Map<string, Promise<void>>} */
-  const asked = new Map();
-  /** @param {string} id @param {() => Promise<unknown>} act */
-  const takeInTurn = async (id, act) => {
-    if (asked.has(id)) return;
-    const done = Promise.allSettled(asked.values()).then(() => take(act));
-    asked.set(id, done);
-    await done;
-    asked.delete(id);
-  };
-  /** What the buttons take: of two runs the first, by its title. */
-  const which = () => (room.runs.value.length > 1 ? ' this run' : '');
-  /** @param {string} id @param {() => string} words @param {() => Promise<unknown>} act */
-  const button = (id, words, act) => html`<button type="button" class="quiet" id=${id}
-    ?disabled=${drawn(() => room.runs.value.length === 0)}
-    @click=${() => takeInTurn(id, act)}>${drawn(words)}</button>`;
-  const keepHere = async () => {
-    const { run, step } = firstRun(room);
-    const made = { settings: run.settings, saved: await run.save(step) };
-    try {
-      await keep(made);
-    } catch (cause) {
-      const why = /** @type {Error} */ (cause).message;
-      throw new Error(`This browser could not keep the run: ${why}`, { cause });
-    }
-    kept.value = made;
-    said.value = { words: `Kept: ${nameOf(made)}.`, isError: false };
-  };
-  const goOnFromHere = async () => {
-    const { run, step } = firstRun(room);
-    room.resume(run.settings, await run.save(step));
-    // The button goes with what was looked back at.
-    byId('train-play', HTMLButtonElement).focus();
-  };
+/** Goes on from the step that is looked back at. @param {Training} room */
+async function goOnFromHere(room) {
+  const { run, step } = firstRun(room);
+  room.resume(run.settings, await run.save(step));
+  // The button goes with what was looked back at.
+  byId('train-play', HTMLButtonElement).focus();
+}
+
+/** Keeps the run in this browser. @param {Training} room @returns {Promise<Kept>} */
+async function keepHere(room) {
+  const { run, step } = firstRun(room);
+  const made = { settings: run.settings, saved: await run.save(step) };
+  try {
+    await keep(made);
+  } catch (cause) {
+    const why = /** @type {Error} */ (cause).message;
+    throw new Error(`This browser could not keep the run: ${why}`, { cause });
+  }
+  return made;
+}
+
+/** Opens a saved folder that is chosen, or dropped on the room. @param {Training} room @param {Requests} requests */
+function folderChoice(room, requests) {
   const chooseFile = taking((field) => {
     const found = field.files ? listedFiles(field.files) : [];
     field.value = ''; // the same file may be chosen again
-    if (found.length > 0) attempt(() => openSaved(room, found));
+    if (found.length > 0) requests.attempt(() => openSaved(room, found));
   });
   const choose = taking((one) => /** @type {HTMLElement} */ (one.nextElementSibling).click());
   const dropping = takeDrops(
@@ -142,9 +99,40 @@ export function keepView(store, room) {
     'Drop a saved folder, or its .zip',
     (transfer) => {
       const found = droppedFiles(transfer);
-      attempt(() => openSaved(room, found));
+      requests.attempt(() => openSaved(room, found));
     },
   );
+  return html`<button type="button" class="quiet" @click=${choose}>Open a saved folder (.zip)…</button>
+    <input type="file" id="train-file" accept=".zip" hidden aria-label="Saved folder" @change=${chooseFile} />
+    ${dropping}`;
+}
+
+/** @param {Store} store @param {Training} room */
+export function keepView(store, room) {
+  const kept = signal(/** @type {Kept | undefined} */ (undefined));
+  keptRun().then((run) => (kept.value = run));
+  const requests = new Requests(room, () =>
+    byId('train-kept', HTMLElement).scrollIntoView({ block: 'nearest' }),
+  );
+  const { said } = requests;
+  /** What the buttons take: of two runs the first, by its title. */
+  const which = () => (room.runs.value.length > 1 ? ' this run' : '');
+  /** @param {string} id @param {() => string} words @param {() => Promise<unknown>} act */
+  const button = (id, words, act) => html`<button type="button" class="quiet" id=${id}
+    ?disabled=${drawn(() => room.runs.value.length === 0)}
+    @click=${() => requests.takeInTurn(id, act)}>${drawn(words)}</button>`;
+  const keepAndSay = async () => {
+    const made = await keepHere(room);
+    kept.value = made;
+    requests.say(`Kept: ${nameOf(made)}.`);
+  };
+  const goOnWords = () => {
+    const alone = which() && ', with this run alone';
+    return `Go on from step ${formatCount(room.shown.value)}${alone}`;
+  };
+  const resumeButton = (/** @type {Kept} */ run) =>
+    html`<button type="button" class="quiet" id="train-resume"
+      @click=${() => requests.attempt(async () => room.resume(run.settings, run.saved))}>Go on with ${nameOf(run)}</button>`;
   return html`<div class="train-keep">
     ${button(
       'train-explore',
@@ -156,30 +144,15 @@ export function keepView(store, room) {
       () => `Save${which()} as a Hugging Face folder`,
       () => saveFolder(room),
     )}
-    ${button('train-keep', () => `Keep${which()} in this browser`, keepHere)}
+    ${button('train-keep', () => `Keep${which()} in this browser`, keepAndSay)}
     ${drawn(() =>
       room.back.value === null
         ? ''
-        : button(
-            'train-from-here',
-            () => {
-              const alone = which() && ', with this run alone';
-              return `Go on from step ${formatCount(room.shown.value)}${alone}`;
-            },
-            goOnFromHere,
-          ),
+        : button('train-from-here', goOnWords, () => goOnFromHere(room)),
     )}
-    ${drawn(() => {
-      const { value: run } = kept;
-      return run
-        ? html`<button type="button" class="quiet" id="train-resume"
-            @click=${() => attempt(async () => room.resume(run.settings, run.saved))}>Go on with ${nameOf(run)}</button>`
-        : '';
-    })}
-    <button type="button" class="quiet" @click=${choose}>Open a saved folder (.zip)…</button>
-    <input type="file" id="train-file" accept=".zip" hidden aria-label="Saved folder" @change=${chooseFile} />
+    ${drawn(() => kept.value && resumeButton(kept.value))}
+    ${folderChoice(room, requests)}
     <p role="status" id="train-kept" class=${drawn(() => (said.value.isError ? 'message error' : 'note'))}
       .textContent=${drawn(() => said.value.words)}></p>
-    ${dropping}
   </div>`;
 }
