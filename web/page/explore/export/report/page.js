@@ -5,7 +5,7 @@
  */
 
 import { rangeOf, stacked, sumOf } from '../../why/sum.js';
-import { nameOf } from '../../why/sum-view.js';
+import { nameOf } from '../../why/part-names.js';
 import { formatWeight } from '../../../shared/format.js';
 import { escaped } from '../svg.js';
 import { scoreSection } from './score.js';

@@ -16,7 +16,7 @@
 
 import { shortName } from '../../../shared/head-names.js';
 import { largestPairs, sideParts, strongestKey } from '../../why/score/parts.js';
-import { nameOf } from '../../why/sum-view.js';
+import { nameOf } from '../../why/part-names.js';
 import { escaped } from '../svg.js';
 import { barTable, number, room } from './tables.js';
 

@@ -14,7 +14,7 @@ import { drawn, html } from '../../../shared/template.js';
 import { tokenName } from '../../bars.js';
 import { digitsFor, placeIn, signed } from '../bars.js';
 import { partTable, rangeFrom0 } from '../part-table.js';
-import { nameOf } from '../sum-view.js';
+import { nameOf } from '../part-names.js';
 import { largestPairs, partInWords, sideParts } from './parts.js';
 
 /** Parts that are shown one by one. */
