@@ -105,9 +105,10 @@ export function connectReading(room) {
   const read = signal(/** @type {object | undefined} */ (undefined));
   /** What was read last, and chosen of it since: to that a wait leads back that is cancelled. @type {ExploreState | undefined} */
   let settled;
+  const isSettled = () => settled !== undefined && readsTheSame(state.peek(), settled);
   effect(() => {
     const now = state.value;
-    if (settled && readsTheSame(now, settled)) settled = now;
+    if (isSettled()) settled = now;
   });
   const readText = newest(async () => {
     if (isOpening.peek()) return;
@@ -143,7 +144,7 @@ export function connectReading(room) {
   });
   room.whenRead = async () => {
     await latest;
-    return settled !== undefined && readsTheSame(state.peek(), settled);
+    return isSettled();
   };
 
   /** What was chosen when it was opened once more: only once, as what ended one Worker may end the next. */
@@ -166,11 +167,16 @@ export function connectReading(room) {
     if (isReading) session.stop();
   };
   effect(() => void (room.isBusy.value = isOpening.value || read.value !== model.value));
-  /** What is said of heads that are missing, until something else is chosen. */
+  tellMissing(room, isSettled);
+}
+
+/** Takes heads out of the choice that the model has not, and says which until something else is chosen. @param {Explorer} room @param {() => boolean} isSettled whether what is chosen was read */
+function tellMissing(room, isSettled) {
+  const { state, run, isBusy, message } = room;
   let told = { words: '', state: state.peek() };
   effect(() => {
-    const now = state.value;
-    if (!room.run.value || room.isBusy.value || !settled || !readsTheSame(now, settled)) return;
+    void state.value;
+    if (!run.value || isBusy.value || !isSettled()) return;
     untracked(() => {
       const missing = room.takeOutMissing();
       if (missing.length > 0) {
@@ -179,7 +185,7 @@ export function connectReading(room) {
       }
       // Also after the text was read again without those that were muted.
       if (state.peek() === told.state && told.words) room.say(told.words, true);
-      else if (told.words && room.message.peek().words === told.words) room.say('');
+      else if (told.words && message.peek().words === told.words) room.say('');
     });
   });
 }

@@ -48,6 +48,40 @@ function sized(draw) {
   </div>`;
 }
 
+/** @param {string} noun @param {readonly number[]} ticks @param {() => Timed[]} points */
+const timePlot = (noun, ticks, points) => html`
+  <p class="plot-verdict">
+    ${drawn(() =>
+      points().length < ticks.length
+        ? `Measuring: ${points().length} of ${ticks.length} …`
+        : headline(points(), noun),
+    )}
+  </p>
+  ${sized((width) =>
+    chart({
+      width,
+      title: `Time of a forward against the number of ${noun}`,
+      x: { label: noun, ticks, format: formatCount },
+      y: { label: 'one forward', format: tickTime },
+      series: [
+        { name: 'wrapper', of: 'of-wrapper', points: pointsOf(points(), 'wrapper') },
+        { name: 'fused', of: 'of-fused', points: pointsOf(points(), 'fused') },
+      ],
+      below: points().map(({ at, timing }) => ({ x: at, words: shortly(timing) })),
+    }),
+  )}
+`;
+
+/** What a plot holds fixed. @param {() => string[]} parts */
+const fixed = (parts) => html`<p class="note plot-held">${drawn(() => parts().join(', '))}</p>`;
+
+/** What could not be measured. @param {Measured} measured */
+const problem = (measured) =>
+  drawn(() => {
+    const { value } = measured.problem;
+    return value && html`<p class="message error" role="alert">${value}</p>`;
+  });
+
 /** @param {Measured} measured @param {import('../../shared/signals.js').Signal<Work | undefined>} current */
 export function plots(measured, current) {
   const width = signal(64);
@@ -73,32 +107,6 @@ export function plots(measured, current) {
     measured.go();
   };
 
-  /** @param {string} noun @param {readonly number[]} ticks @param {() => Timed[]} points */
-  const timePlot = (noun, ticks, points) => html`
-    <p class="plot-verdict">
-      ${drawn(() =>
-        points().length < ticks.length
-          ? `Measuring: ${points().length} of ${ticks.length} …`
-          : headline(points(), noun),
-      )}
-    </p>
-    ${sized((size) =>
-      chart({
-        width: size,
-        title: `Time of a forward against the number of ${noun}`,
-        x: { label: noun, ticks, format: formatCount },
-        y: { label: 'one forward', format: tickTime },
-        series: [
-          { name: 'wrapper', of: 'of-wrapper', points: pointsOf(points(), 'wrapper') },
-          { name: 'fused', of: 'of-fused', points: pointsOf(points(), 'fused') },
-        ],
-        below: points().map(({ at, timing }) => ({ x: at, words: shortly(timing) })),
-      }),
-    )}
-  `;
-
-  /** What a plot holds fixed. @param {() => string[]} parts */
-  const held = (parts) => html`<p class="note plot-held">${drawn(() => parts().join(', '))}</p>`;
   const ofShape = () => [`${width.value} wide`, plural(heads.value, 'head')];
   const byTokens = () => timed(alongTokens.value, (work) => work.tokens);
   const byHeads = () => timed(alongHeads.value, (work) => work.heads);
@@ -113,25 +121,22 @@ export function plots(measured, current) {
       <button type="button" class="quiet" id="measure-again" @click=${() => measured.again()}>
         Measure again
       </button>
-      ${drawn(() => {
-        const { value } = measured.problem;
-        return value && html`<p class="message error" role="alert">${value}</p>`;
-      })}
+      ${problem(measured)}
     </div>
     <div class="plots">
       <div>
         <h3>Time and the length of the text</h3>
-        ${held(ofShape)}
+        ${fixed(ofShape)}
         ${timePlot('tokens', TOKENS, byTokens)}
       </div>
       <div>
         <h3>Time and the number of heads</h3>
-        ${held(() => [`${width.value} wide`, plural(tokens.value, 'token')])}
+        ${fixed(() => [`${width.value} wide`, plural(tokens.value, 'token')])}
         ${timePlot('heads', HEADS, byHeads)}
       </div>
       <div>
         <h3>Memory and the length of the text</h3>
-        ${held(ofShape)}
+        ${fixed(ofShape)}
         ${memoryPlot(measured, () => alongTokens.value)}
       </div>
     </div>

@@ -1,6 +1,7 @@
 /**
  * What is known of two texts: whether they go together, and what of the one brings its prediction back in the other.
  *
+ * @import { ReadonlySignal } from '../../../shared/signals.js'
  * @import { Explorer } from '../../explorer.js'
  * @import { Token } from '../../../types.js'
  * @import { Patching as Answer } from '../../worker/patching.js'
@@ -9,6 +10,40 @@
 import { computed, derived, signal } from '../../../shared/signals.js';
 import { Asked } from '../../asked.js';
 import { differingAt, problemOf } from './pair.js';
+
+/** The other text, token by token, or why it could not be cut into tokens. @param {Explorer} room @param {ReadonlySignal<string | null>} wanted */
+const otherText = (room, wanted) =>
+  new Asked(room, ({ ids, n, written }) => {
+    const text = wanted.value;
+    if (text === null) return undefined;
+    return async () => {
+      // What the model wrote after the text stands after the other one too.
+      /** @type {{ text: string, tokens: Token[], problem: string }} */
+      const answer = { text, tokens: [], problem: '' };
+      try {
+        return { ...answer, tokens: await room.session.tokensOf(text, ids.slice(n - written)) };
+      } catch (error) {
+        return { ...answer, problem: /** @type {Error} */ (error).message };
+      }
+    };
+  });
+
+/** @param {Explorer} room @param {ReadonlySignal<number[] | null>} others ids of the other text */
+function mapsOf(room, others) {
+  const maps = new Asked(room, () => {
+    const ids = others.value;
+    const { layer, head } = room.shown.value;
+    if (ids === null) return undefined;
+    return async () => ({
+      ...{ ids, layer, head },
+      ...(await room.session.pairMaps({ layer, head }, ids)),
+    });
+  });
+  return computed(() => {
+    const answer = maps.answer.value;
+    return answer?.ids === others.value ? answer : undefined;
+  });
+}
 
 export class Patching {
   /** Counts sweeps: an earlier one ends when another one is wanted, or none. */
@@ -20,21 +55,7 @@ export class Patching {
     /** The other text; null: there is none. */
     this.text = computed(() => (isPaired.value ? shown.value.corrupted : null));
 
-    const read = new Asked(room, ({ ids, n, written }) => {
-      const text = this.text.value;
-      if (text === null) return undefined;
-      return async () => {
-        // What the model wrote after the text stands after the other one too.
-        /** @type {{ text: string, tokens: Token[], problem: string }} */
-        const answer = { text, tokens: [], problem: '' };
-        try {
-          return { ...answer, tokens: await session.tokensOf(text, ids.slice(n - written)) };
-        } catch (error) {
-          return { ...answer, problem: /** @type {Error} */ (error).message };
-        }
-      };
-    });
-
+    const read = otherText(room, this.text);
     /** Both texts, token by token. */
     this.pair = derived(() => {
       const { answer } = read;
@@ -89,19 +110,7 @@ export class Patching {
     });
 
     /** The chosen head's map in both texts. */
-    const maps = new Asked(room, () => {
-      const ids = others.value;
-      const { layer, head } = shown.value;
-      if (ids === null) return undefined;
-      return async () => ({
-        ...{ ids, layer, head },
-        ...(await session.pairMaps({ layer, head }, ids)),
-      });
-    });
-    this.maps = computed(() => {
-      const answer = maps.answer.value;
-      return answer?.ids === others.value ? answer : undefined;
-    });
+    this.maps = mapsOf(room, others);
   }
 
   cancel = () => (this.cancelled.value = this.question.peek());
