@@ -26,7 +26,7 @@ const PICTURES = {
   explore: {
     hash: '#explore?by=effect',
     ready:
-      '#explore-heads:has(#explore-grid.measured):not(:has(#explore-ablating, #explore-measure progress))',
+      '#explore-heads:has(#explore-grid.measured):not(:has(#explore-ablating, #explore-surveying))',
     ...{ from: '#explore-read', above: 0 },
   },
   why: {

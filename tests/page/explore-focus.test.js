@@ -165,7 +165,7 @@ roomTest('Cancel leads to the page where nothing on it began the wait', '', asyn
   await press(page, '#explore-surveying button');
   await hasFocus(page, '#main');
   await letGo(page);
-  await press(page, '#explore-skipped button');
+  await press(page, '#explore-go-on');
   await hasFocus(page, '#main');
   await scored(page, old);
   assert.equal((await page.$$('#explore-skipped')).length, 0);

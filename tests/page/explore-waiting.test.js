@@ -7,6 +7,13 @@ import { schemes, textOf, useScheme, violations } from './harness.js';
 
 const OTHER = '#explore?text=four+five+six+four+five+six';
 
+/** Where the top of an element is, and its bottom. @param {Page} page @param {string} id */
+const edges = (page, id) =>
+  page.$eval(`#${id}`, (element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return { top, bottom };
+  });
+
 /** @param {Page} page @param {string} id until its bar is seen */
 const isSeen = (page, id) => page.waitForSelector(`#${id}:not([hidden])`);
 
@@ -68,15 +75,21 @@ for (const [method, words] of [
     await isHeld(page);
     await isSeen(page, 'explore-surveying');
     assert.equal(await textOf(page, '#explore-surveying'), `${words} Stop drawing`);
+    const [bar, grid] = [await edges(page, 'explore-surveying'), await edges(page, 'explore-grid')];
+    assert.ok(bar.bottom <= grid.top, `${bar.bottom}, ${grid.top}`);
     await page.click('#explore-surveying button');
-    await says(page, '#explore-skipped', /Some small maps and scores were not computed. Go on/);
+    await says(page, '#explore-skipped', /Some small maps and scores were not computed\./);
+    assert.equal(await textOf(page, '#explore-go-on'), 'Go on drawing');
+    assert.deepEqual(await edges(page, 'explore-grid'), grid);
     const calls = await page.evaluate('waiting.length');
     assert.equal(calls, 1, 'the next layer is not asked for before this one is there');
     await letGo(page);
-    await page.click('#explore-skipped button');
+    await page.click('#explore-go-on');
     await scored(page, old);
-    await page.waitForFunction(() => !document.querySelector('#explore-skipped'));
-    await page.waitForFunction(() => !document.querySelector('#explore-surveying'));
+    await page.waitForFunction(
+      () => !document.querySelector('#explore-skipped, #explore-go-on, #explore-surveying'),
+    );
+    assert.deepEqual(await edges(page, 'explore-grid'), grid);
     await page.select('#explore-by', 'distance');
     await page.waitForSelector('#explore-grid[data-measure=distance] b');
   });
@@ -87,12 +100,10 @@ roomTest('ablation tells above the heads how far it is, and can be left', '', as
   await page.click('#explore-effects');
   await isHeld(page);
   await page.waitForSelector('#explore-ablating');
-  const [bottom, top] = await page.evaluate(() =>
-    ['explore-ablating', 'explore-grid'].map((id, i) => {
-      const box = /** @type {HTMLElement} */ (document.getElementById(id)).getBoundingClientRect();
-      return i === 0 ? box.bottom : box.top;
-    }),
-  );
+  const [{ bottom }, { top }] = [
+    await edges(page, 'explore-ablating'),
+    await edges(page, 'explore-grid'),
+  ];
   assert.ok(bottom <= top, `${bottom}, ${top}`);
   assert.equal(await textOf(page, '#explore-ablating'), '0 of … Cancel');
   await page.click('#explore-ablating button');

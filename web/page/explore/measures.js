@@ -6,14 +6,14 @@
  * @import { RunSummary } from './session.js'
  */
 
-import { ABLATIONS, SIGNED } from './address.js';
+import { isAblation, SIGNED } from './address.js';
 import { byId } from '../shared/dom.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { formatCount } from '../shared/format.js';
 import { digitsFor } from './why/bars.js';
 import { signedScale } from './why/signed-scale.js';
 import { SCORES } from './score-list.js';
-import { headsBar } from './waiting.js';
+import { headsBar, isSkipped } from './waiting.js';
 
 /** @type {[ExploreState['by'], string][]} */
 const MEASURES = [
@@ -96,25 +96,33 @@ const isOffered = (room, measure) =>
     ? !room.isWhy.value
     : room.hasMeasure(measure) && (canAsk(room) || !SIGNED.some((name) => name === measure));
 
-/** How many heads have been ablated: beside the grid's name, as the grid may be higher than the window. @param {Explorer} room */
-export const ablationBar = (room) =>
-  drawn(() => {
-    const { choices, measure, effects, effectsHaveFailed } = room;
-    const { effects: all, done = 0 } = effects.value ?? {};
-    const count = all?.length ?? 1;
-    const isOver = effectsHaveFailed.value || (all && done === count);
-    if (!ABLATIONS[measure.value] || !canAsk(room) || isOver) return '';
-    const cancel = () => {
-      choices.measure('none');
-      // The button goes; beside it is one that stays.
-      byId('explore-all', HTMLElement).focus({ preventScroll: true });
-    };
-    return html`<span class="measuring" id="explore-ablating">
-      <progress max="1" .value=${done / count} aria-label="Heads ablated so far"></progress>
-      <span class="note">${formatCount(done)} of ${all ? formatCount(count) : '…'}</span>
-      <button type="button" class="quiet" @click=${cancel}>Cancel</button>
-    </span>`;
-  });
+/** @param {Explorer} room */
+function isAblating(room) {
+  const { measure, effects, effectsHaveFailed } = room;
+  const { effects: all, done } = effects.value ?? {};
+  const isOver = effectsHaveFailed.value || (all && done === all.length);
+  return isAblation(measure.value) && canAsk(room) && !isOver;
+}
+
+/** How many heads have been ablated. @param {Explorer} room */
+function ablationBar({ choices, effects }) {
+  const { effects: all, done = 0 } = effects.value ?? {};
+  const count = all?.length ?? 1;
+  const cancel = () => {
+    choices.measure('none');
+    // The button goes; beside it is one that stays.
+    byId('explore-all', HTMLElement).focus({ preventScroll: true });
+  };
+  return html`<span class="measuring" id="explore-ablating">
+    <progress max="1" .value=${done / count} aria-label="Heads ablated so far"></progress>
+    <span class="note">${formatCount(done)} of ${all ? formatCount(count) : '…'}</span>
+    <button type="button" class="quiet" @click=${cancel}>Cancel</button>
+  </span>`;
+}
+
+/** How far what is asked of all heads is: beside the grid's name, as the grid may be higher than the window. There is room for one bar. @param {Explorer} room */
+export const gridBar = (room) =>
+  drawn(() => (isAblating(room) ? ablationBar(room) : headsBar(room)));
 
 /** @param {Explorer} room */
 export function measureControls(room) {
@@ -149,7 +157,11 @@ export function measureControls(room) {
             .checked=${shown.value.sort !== 'place'}
             @change=${taking(({ checked }) => choices.sort(checked))} />Sort</label>`,
       )}
-      ${headsBar(room)}
     </div>
+    ${drawn(() =>
+      isSkipped(room)
+        ? html`<p class="note" id="explore-skipped">Some small maps and scores were not computed.</p>`
+        : '',
+    )}
     <p class="note measure-legend" id="explore-measure-legend" data-by=${drawn(() => by.value)}>${drawn(() => legend(room))}</p>`;
 }

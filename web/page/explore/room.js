@@ -21,7 +21,7 @@ import { help, listenToKeys } from './keyboard.js';
 import { largeMaps } from './large-maps.js';
 import { details, lead } from './lead.js';
 import { linesView, overlayChoice, shareChoice } from './lines.js';
-import { ablationBar, measureControls } from './measures.js';
+import { gridBar, measureControls } from './measures.js';
 import { OPENED } from './models.js';
 import { nextTokens } from './next-token.js';
 import { connectOpen, openedLine } from './open/panel.js';
@@ -112,7 +112,7 @@ function allHeads(room) {
         const { layers = 0, heads = 0 } = room.run.value ?? {};
         return `${plural(layers, 'layer')} × ${plural(heads, 'head')}`;
       })}</h3>
-      ${ablationBar(room)}
+      ${gridBar(room)}
       <button type="button" class="quiet" id="explore-unmute"
         ?hidden=${drawn(() => room.shown.value.muted.length === 0)}
         @click=${unmute}>Unmute all</button>

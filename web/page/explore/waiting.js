@@ -65,8 +65,9 @@ export const leaveBar = (id) => turnFocusTo(starters.get(id));
  * @param {Waiting['now']['value']} now undefined: nothing is waited for
  * @param {() => void} [cancel] undefined: it cannot be left
  * @param {string} [words] of the button
+ * @param {string} [kind] brief: where there is no room for the label, which the button says
  */
-export function bar(id, now, cancel, words = 'Cancel') {
+export function bar(id, now, cancel, words = 'Cancel', kind = '') {
   const { label = '', fraction } = now ?? {};
   const progress =
     fraction === undefined
@@ -76,7 +77,7 @@ export function bar(id, now, cancel, words = 'Cancel') {
     cancel?.();
     leaveBar(id);
   };
-  return html`<div class="waiting-bar" id=${id} ?hidden=${!now} ${made(noteStarter, now !== undefined)}>
+  return html`<div class="waiting-bar ${kind}" id=${id} ?hidden=${!now} ${made(noteStarter, now !== undefined)}>
     ${progress}<span class="note">${label}</span>
     <button type="button" class="quiet" ?hidden=${!cancel} @click=${leave}>${words}</button>
   </div>`;
@@ -85,6 +86,10 @@ export function bar(id, now, cancel, words = 'Cancel') {
 /** @param {Explorer} room */
 export const waitingBar = ({ waiting }) =>
   drawn(() => bar('explore-waiting', waiting.now.value, () => waiting.cancel()));
+
+/** Whether the drawing and scoring of all heads was stopped. @param {Pick<Explorer, 'run' | 'skipped'>} room */
+export const isSkipped = ({ run, skipped }) =>
+  run.value !== undefined && skipped.value === run.value;
 
 /** Of what is asked of all heads; what was cancelled can be gone on with. @param {Explorer} room */
 export const headsBar = ({ surveying, run, skipped, survey }) => {
@@ -95,11 +100,8 @@ export const headsBar = ({ surveying, run, skipped, survey }) => {
   const stop = () => void (skipped.value = run.peek());
   return drawn(() => {
     const now = surveying.now.value;
-    if (!run.value || skipped.value !== run.value)
-      return now ? bar('explore-surveying', now, stop, 'Stop drawing') : '';
-    return html`<div class="waiting-bar" id="explore-skipped">
-      <span class="note">Some small maps and scores were not computed.</span>
-      <button type="button" class="quiet" @click=${goOn}>Go on</button>
-    </div>`;
+    if (isSkipped({ run, skipped }))
+      return html`<button type="button" class="quiet" id="explore-go-on" @click=${goOn}>Go on drawing</button>`;
+    return now ? bar('explore-surveying', now, stop, 'Stop drawing', 'brief') : '';
   });
 };
