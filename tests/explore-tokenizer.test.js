@@ -116,6 +116,26 @@ test('words and characters that a vocabulary lacks are named, each once', () => 
   }
 });
 
+test('without a token for what is unknown, what is left out is named', () => {
+  /** @param {object} model @param {object} [parts] of the tokenizer.json */
+  const unknownIn = (model, parts) => {
+    const rest = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null };
+    const tokens = readTokenizer({ version: '1.0', added_tokens: [], ...rest, model, ...parts });
+    return (/** @type {string} */ text) => tokens.unknownIn?.(text, tokens.encode(text));
+  };
+  const vocab = { a: 0, b: 1, '+': 2 };
+  // As Train saves one.
+  const letters = unknownIn({ type: 'BPE', unk_token: null, vocab, merges: [] });
+  assert.equal(letters('a+b'), undefined);
+  assert.deepEqual(letters('a + Xéb X'), { parts: ['␣', 'X', 'é'] });
+  assert.deepEqual(letters('X'), { parts: ['X'] });
+  const words = { type: 'WordLevel', unk_token: 'none', vocab };
+  const apart = unknownIn(words, { pre_tokenizer: { type: 'Whitespace' } });
+  assert.deepEqual(apart('a cat + b'), { parts: ['cat'] });
+  const spaced = { pre_tokenizer: { type: 'WhitespaceSplit' } };
+  assert.equal(unknownIn({ type: 'BPE', vocab, merges: [] }, spaced)('a + b'), undefined);
+});
+
 test('every token of the page’s models has a name that can be seen', () => {
   for (const [name, count] of /** @type {const} */ ([
     ['austen', 2047],

@@ -75,26 +75,51 @@ roomTest('of a long text the token is in sight that its tints are about', '', as
   await page.waitForFunction(isSeen, { timeout: 10_000 });
 });
 
+/** @param {Page} page whose run of Train is opened in Explore */
+async function openRun(page) {
+  await pause(page);
+  await page.focus('#train-explore');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(
+    (/** @type {string} */ room) => /** @type {any} */ (document.querySelector(room))?.dataset.run,
+    { timeout: 60_000 },
+    ROOM,
+  );
+}
+
+const afterStep = {
+  ready: async (/** @type {Page} */ page) => void (await reached(page, 1)),
+  // The model that Explore was reading when another was opened.
+  isMeant: /^failed: .*\.safetensors$/,
+};
+
 pageTest(
   'who opens a run of Train in Explore is at the heading there',
   '#train?task=reversal',
   async (page) => {
-    await pause(page);
-    await page.focus('#train-explore');
-    await page.keyboard.press('Enter');
-    await page.waitForFunction(
-      (/** @type {string} */ room) =>
-        /** @type {any} */ (document.querySelector(room))?.dataset.run,
-      { timeout: 60_000 },
-      ROOM,
-    );
+    await openRun(page);
     await page.waitForFunction(() => document.activeElement?.matches('#explore-room h1'), {
       timeout: 10_000,
     });
   },
-  {
-    ready: async (page) => void (await reached(page, 1)),
-    // The model that Explore was reading when another was opened.
-    isMeant: /^failed: .*\.safetensors$/,
+  afterStep,
+);
+
+pageTest(
+  'characters that a trained model has no token for are named, also where no other is there',
+  '#train?task=addition',
+  async (page) => {
+    await openRun(page);
+    if (await page.$eval('#explore-editor', (editor) => /** @type {HTMLElement} */ (editor).hidden))
+      await page.click('#explore-edit');
+    await reread(page, () => write(page, '12a+34é'));
+    await says(
+      page,
+      '#explore-unknown',
+      /^This model’s vocabulary lacks “a” and “é”: they are left out\.$/,
+    );
+    await write(page, 'twelve plus one');
+    await says(page, '#explore-message', /^This model’s vocabulary has no character of this text/);
   },
+  afterStep,
 );

@@ -269,11 +269,14 @@ const NAMED = 5;
 
 /** What the model cannot read. @param {Explorer} room */
 function unknownWords({ run }) {
-  const { parts, sign } = run.value?.unknown ?? { parts: [], sign: '' };
+  const { parts, sign } = run.value?.unknown ?? { parts: [] };
   if (parts.length === 0) return '';
   const named = parts.slice(0, NAMED).map((part) => `“${part}”`);
   const more = parts.length > NAMED ? [`${parts.length - NAMED} more`] : [];
-  return `This model’s vocabulary lacks ${formatList([...named, ...more])}: “${sign}” stands for ${parts.length > 1 ? 'each of them' : 'it'}.`;
+  const isOne = parts.length === 1;
+  const leftOut = isOne ? 'it is left out' : 'they are left out';
+  const stands = `“${sign}” stands for ${isOne ? 'it' : 'each of them'}`;
+  return `This model’s vocabulary lacks ${formatList([...named, ...more])}: ${sign === undefined ? leftOut : stands}.`;
 }
 
 /** What tints the text. @param {Explorer} room */

@@ -177,7 +177,11 @@ export function idsOf(model, text, added, isSample = false) {
   const ids = [...before, ...words, ...after];
   if (words.length === 0) {
     const what = tokens.sample === undefined ? 'something' : 'a token id';
-    throw new PageError('ERR_EMPTY', `There is no text yet: type ${what}.`);
+    const why =
+      text.trim() === ''
+        ? `There is no text yet: type ${what}.`
+        : 'This model’s vocabulary has no character of this text: type another one.';
+    throw new PageError('ERR_EMPTY', why);
   }
   if (ids.length > contextLength) {
     const format = new Intl.NumberFormat('en').format;

@@ -14,7 +14,7 @@
  *
  * @typedef {object} Unknown
  * @property {string[]} parts words or characters, each once
- * @property {string} sign the token that stands for each
+ * @property {string} [sign] the token that stands for each; left out: none does, they are left out
  */
 
 import { Tokenizer } from '@huggingface/tokenizers';
@@ -77,20 +77,33 @@ function specialAround(tokenizer) {
  * What finds the words or characters of a text that a vocabulary does not have.
  *
  * @param {Tokenizer} tokenizer
- * @param {any} model of the tokenizer.json
+ * @param {any} json tokenizer.json
  * @param {(id: number) => string} labelOfId
  * @param {(text: string) => number[]} encode
  * @returns {NonNullable<TextTokens['unknownIn']>}
  */
-function unknownBy(tokenizer, { type, unk_token: named, unk_id: numbered }, labelOfId, encode) {
-  const unknown = named ? tokenizer.token_to_id(named) : numbered;
+function unknownBy(tokenizer, json, labelOfId, encode) {
+  const { type, unk_token: named, unk_id: numbered } = json.model;
+  const unknown = named ? tokenizer.token_to_id(named) : (numbered ?? undefined);
   const isOfWords = type === 'WordPiece' || type === 'WordLevel';
+  // Spaces that part words, or that are trimmed, are no tokens and not missed.
+  const takesSpaces = !json.pre_tokenizer && !json.normalizer;
+  const partsOf = (/** @type {string} */ text) => [
+    ...new Set(isOfWords ? text.match(/[\p{L}\p{M}\p{N}]+|\S/gu) : text),
+  ];
+  if (unknown === undefined) {
+    return (text) => {
+      const parts = partsOf(text).filter(
+        (part) => (takesSpaces || part.trim() !== '') && encode(part).length === 0,
+      );
+      return parts.length > 0 ? { parts: parts.map(labelOf) } : undefined;
+    };
+  }
   return (text, ids) => {
     if (!ids.includes(unknown)) return undefined;
-    const all = isOfWords ? text.match(/[\p{L}\p{M}\p{N}]+|\S/gu) : [...text];
     const sign = labelOfId(unknown);
-    const parts = [...new Set(all)].filter((part) => encode(part).includes(unknown)).map(labelOf);
-    return { parts: parts.filter((part) => part !== sign), sign };
+    const parts = partsOf(text).filter((part) => encode(part).includes(unknown));
+    return { parts: parts.map(labelOf).filter((part) => part !== sign), sign };
   };
 }
 
@@ -130,13 +143,14 @@ export function readTokenizer(json) {
     // What was added to a byte-level vocabulary is text: runs of spaces, for example.
     return inBytes && !added ? labelOfBytes(piece) : labelOfText(piece);
   };
+  // Where no token stands for what is unknown, some have no id.
   const encode = (/** @type {string} */ text) =>
-    tokenizer.encode(text, { add_special_tokens: false }).ids;
+    tokenizer.encode(text, { add_special_tokens: false }).ids.filter(Number.isInteger);
   return {
     encode,
     ...around,
     mask,
-    unknownIn: unknownBy(tokenizer, json.model, labelOfId, encode),
+    unknownIn: unknownBy(tokenizer, json, labelOfId, encode),
     token(id) {
       const text = labelOfId(id);
       const isSpecial = special.get(id)?.special === true;
