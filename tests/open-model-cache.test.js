@@ -3,12 +3,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeSafetensors } from 'headwise/formats';
 import { useCaches } from './fake-caches.js';
+import { commit } from './file-server.js';
 import { data, rejectsCode } from './helpers.js';
 import {
   tensors,
   text,
   whole,
   folder,
+  at,
+  shards,
   server,
   open,
   valuesOf,
@@ -45,6 +48,44 @@ test('offline, what is in the cache is read', async () => {
     'b',
   ]);
   await rejectsCode(open('org/other', { fetch: fetchNothing }), 'ERR_LOAD', '/org/other/');
+});
+
+test('shards that are in the cache are opened while the server is away or busy', async () => {
+  useCaches();
+  const place = '/org/shards/resolve';
+  Object.assign(server.files, at(`${place}/main`, shards), at(`${place}/${commit}`, shards));
+  const sources = ['org/shards', `${server.origin}/sharded`];
+  for (const source of sources) await valuesOf(await open(source));
+  /** @type {(() => Promise<Response>)[]} */
+  const away = [
+    () => Promise.reject(new TypeError('fetch failed')),
+    async () => new Response('', { status: 503 }),
+  ];
+  for (const fetch of away) {
+    for (const source of sources)
+      areTensors(await valuesOf(await open(source, { fetch })), ['a', 'b']);
+  }
+  server.served.length = 0;
+  await valuesOf(await open('org/shards'));
+  assert.deepEqual(
+    server.served.map(({ path }) => path),
+    [`${place}/main/config.json`],
+    'a commit is known to have shards',
+  );
+});
+
+test('of a model that is not in the cache its weights are asked for as often as ever', async () => {
+  useCaches();
+  const asked = [];
+  const model = await open(`${server.origin}/sharded`, {
+    fetch: async (address, options) => {
+      if (String(address).endsWith('config.json')) return fetch(address, options);
+      asked.push(address);
+      return new Response('', { status: 503 });
+    },
+  });
+  await rejectsCode(model.openFiles(), 'ERR_LOAD', '/sharded/model.safetensors: ', '503');
+  assert.equal(asked.length, 5);
 });
 
 test('a new version replaces the old one in the cache', async () => {

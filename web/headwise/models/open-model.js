@@ -3,10 +3,11 @@ import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { copyArray, isAddress, isPlain, reading } from '../checks/foreign.js';
 import { resolve } from '../engine/resolve.js';
+import { FileCache } from '../formats/file-cache.js';
 import { isRecord, parseObject } from '../formats/json.js';
 import { openSafetensors, readSafetensorsHeader } from '../formats/safetensors.js';
 import { notThisKind, openReader, UnclearError } from '../formats/source.js';
-import { AbsentError, changed } from '../formats/web-file.js';
+import { AbsentError, changed, isFixed, PassingError } from '../formats/web-file.js';
 import { openWeb, WebReader } from '../formats/web-reader.js';
 import { partsOf, placeOf } from './places.js';
 
@@ -31,6 +32,9 @@ import { partsOf, placeOf } from './places.js';
 
 /** The largest size of a config. An index of shards may be larger. */
 const longest = { config: 2 ** 20, index: 2 ** 25 };
+
+/** Lists the shards. */
+const indexName = 'model.safetensors.index.json';
 
 /** No model has more shards than this. */
 const mostShards = 4096;
@@ -79,7 +83,7 @@ async function readObject(source, option, how) {
   try {
     const most = longest[option];
     const bytes = await reader.read(most + 1);
-    const what = `a ${option === 'config' ? 'config.json' : 'model.safetensors.index.json'}`;
+    const what = `a ${option === 'config' ? 'config.json' : indexName}`;
     if (bytes.length > most) {
       throw reader.formatError(`has more than ${most} bytes; expected ${what}`);
     }
@@ -210,8 +214,7 @@ function mustFind(folder, file) {
  * @param {unknown} unclear why model.safetensors may not be there
  */
 async function listShards(folder, how, unclear) {
-  const list = 'model.safetensors.index.json';
-  const index = folder.find(list);
+  const index = folder.find(indexName);
   const files = folder.files?.filter((name) => name.endsWith('.safetensors')) ?? [];
   if (index === undefined && files.length > 0) {
     return files.sort();
@@ -226,23 +229,66 @@ async function listShards(folder, how, unclear) {
   return shardNames(values, name);
 }
 
+/**
+ * Whether the browser's cache has the index of this commit: it was kept because there is no model.safetensors.
+ * @param {Folder} folder
+ * @param {Reading} how
+ */
+async function isKnownSharded(folder, { signal, isKept }) {
+  const url = await webAddress(folder.find(indexName));
+  if (!isKept || url === undefined || !isFixed(url)) {
+    return false;
+  }
+  const cache = await FileCache.open(url.href, signal);
+  return (await cache.match('head')) !== undefined;
+}
+
+/**
+ * The names of the shards by an index in the browser's cache: whether there is a model.safetensors cannot be known now.
+ * @param {Folder} folder
+ * @param {Reading} how
+ * @param {PassingError} error why not, for want of such an index
+ */
+async function listKeptShards(folder, how, error) {
+  const fetch = () => Promise.reject(error);
+  try {
+    return await listShards(folder, { ...how, fetch }, undefined);
+  } catch {
+    how.signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+/**
+ * @param {Folder} folder
+ * @param {Reading} how
+ * @param {unknown} error why model.safetensors cannot be opened
+ */
+function shardsInstead(folder, how, error) {
+  if (error instanceof PassingError) {
+    return listKeptShards(folder, how, error);
+  }
+  if (error instanceof UnclearError || error instanceof AbsentError) {
+    return listShards(folder, how, error instanceof UnclearError ? error : undefined);
+  }
+  throw error;
+}
+
 /** @param {Folder} folder @param {Reading} how @returns {Promise<SafetensorsFile[]>} */
 async function openFolderWeights(folder, how) {
-  const whole = folder.find('model.safetensors');
-  /** @type {unknown} */
-  let unclear;
-  if (whole !== undefined) {
+  const isSharded = await isKnownSharded(folder, how);
+  const whole = isSharded ? undefined : folder.find('model.safetensors');
+  let names;
+  if (whole === undefined) {
+    names = await listShards(folder, how, undefined);
+  } else {
     try {
       const { file } = await openWeights(whole, 'weights', how);
       return [file];
     } catch (error) {
-      unclear = error instanceof UnclearError ? error : undefined;
-      if (unclear === undefined && !(error instanceof AbsentError)) {
-        throw error;
-      }
+      names = await shardsInstead(folder, how, error);
     }
   }
-  const names = await listShards(folder, how, unclear);
   const shards = names.map((shard) => mustFind(folder, shard));
   return openShards(shards, how);
 }
