@@ -108,6 +108,27 @@ test('a file of a commit that has another length is an error, and the next visit
   assert.equal(await server.read(), ROWS + 5);
 });
 
+test('a whole answer to a part is read on and leaves the cache, and a page in its place is an error', async () => {
+  const caches = useCaches();
+  const server = new Server();
+  await server.read(900_000);
+  const kept = new Set(caches.stored.keys());
+  const answerWhole = (/** @type {any} */ body) => {
+    let answers = 0;
+    server.answer = (file, range) =>
+      range && range[0] > 0 && answers++ === 0
+        ? new Response(body, { headers: { 'content-length': `${body.size ?? whole.length}` } })
+        : undefined;
+  };
+  answerWhole(inChunks(whole));
+  assert.equal(await server.read(), ROWS);
+  assert.ok([...kept].every((key) => caches.stored.has(key)));
+  caches.stored.clear();
+  await server.read(300_000);
+  answerWhole(new Blob(['<!doctype html>'.padEnd(whole.length - 1)]));
+  await rejectsCode(server.read(), 'ERR_LOAD', 'changed while it was read');
+});
+
 test('a server that is busy at first is asked again', async () => {
   const server = new Server();
   let refused = 0;

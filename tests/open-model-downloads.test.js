@@ -41,6 +41,20 @@ test('a server that gives no parts is read as a stream', async () => {
   assert.equal(weightBytes(), whole.length);
 });
 
+test('a server that sends the whole file for a part is read from that part on', async () => {
+  for (const source of [`${server.origin}/plain/folder`, 'org/model']) {
+    const model = await open(source);
+    const files = await model.openFiles();
+    for (const folder of ['/plain/folder', pinned])
+      server.behaviours[`${folder}/model.safetensors`] = {
+        ...{ isWhole: true, cutAfter: whole.length - 1000, cuts: 1 },
+      };
+    const opened = { ...model, openFiles: async () => files };
+    areTensors(await valuesOf(opened, (name) => name !== 'unwanted'), ['a', 'b']);
+    for (const path of Object.keys(server.behaviours)) delete server.behaviours[path];
+  }
+});
+
 test('a download that is cut goes on where it was cut', async () => {
   server.behaviours['/plain/folder/model.safetensors'] = { cutAfter: 1_000_000, cuts: 3 };
   const model = await open(`${server.origin}/plain/folder`);

@@ -58,8 +58,36 @@ function rangeOf(response) {
   return { start: match === null ? undefined : Number(match[1]), size };
 }
 
+/** The length of a whole answer, where it is told; NaN: it is not. @param {Response} response */
+const lengthOf = ({ headers }) => Number(headers.get('content-length') ?? NaN);
+
 /** @param {Response} response */
 const streamOf = ({ body }) => (body ?? new Blob([]).stream()).getReader();
+
+/** What is read of a part. @typedef {Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'cancel'>} PartStream */
+
+/**
+ * A stream from a place on. What comes before is passed over, and not held.
+ * @param {PartStream} stream
+ * @param {number} start
+ * @returns {Promise<PartStream>}
+ */
+async function streamFrom(stream, start) {
+  let left = start;
+  let next = await stream.read();
+  while (!next.done && next.value.length <= left) {
+    left -= next.value.length;
+    next = await stream.read();
+  }
+  /** @type {typeof next | undefined} */
+  let first = next.done ? next : { done: false, value: next.value.subarray(left) };
+  const read = async () => {
+    const now = first ?? (await stream.read());
+    first = undefined;
+    return now;
+  };
+  return { read, cancel: (reason) => stream.cancel(reason) };
+}
 
 /**
  * What comes of an answer, all or up to where the connection is cut: the rest is asked for as any other part.
@@ -208,11 +236,11 @@ export class WebFile {
   }
 
   /**
-   * Bytes from start to end.
+   * Bytes from start to end. After end more may come: a server may send the whole file (RFC 9110, 14.2).
    * @param {number} start
    * @param {number} end
    * @param {AbortSignal | undefined} signal
-   * @returns {Promise<ReadableStreamDefaultReader<Uint8Array> | undefined>} undefined: the file has ended before
+   * @returns {Promise<PartStream | undefined>} undefined: the file has ended before
    * @throws {HeadwiseError} ERR_LOAD; an abort's reason
    */
   async part(start, end, signal) {
@@ -226,14 +254,16 @@ export class WebFile {
     }
     const range = rangeOf(response);
     const isPart = response.status === 206 && (range.start ?? start) === start;
+    // A page of the server's has a status of 200 too, and its length alone tells it from a commit's file.
+    const isWhole = response.status === 200 && lengthOf(response) === this.size;
     const isSame =
       this.versionOf(response.headers) === this.version &&
       (range.size ?? this.size) === (this.size ?? range.size);
-    if (!isPart || !isSame) {
+    if (!(isPart || isWhole) || !isSame) {
       discard(response);
       const { message } = this.error(changed);
       throw new ChangedError('ERR_LOAD', message);
     }
-    return streamOf(response);
+    return isWhole ? streamFrom(streamOf(response), start) : streamOf(response);
   }
 }

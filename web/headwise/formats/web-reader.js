@@ -49,7 +49,7 @@ export class WebReader extends ArrivingReader {
   #at;
   /** @type {[start: number, end: number][] | undefined} */
   #runs;
-  /** @type {ReadableStreamDefaultReader<Uint8Array> | undefined} */
+  /** @type {import('./web-file.js').PartStream | undefined} */
   #stream;
   /** Ends what is being fetched. */
   #end = new AbortController();
