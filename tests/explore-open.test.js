@@ -1,19 +1,14 @@
-// Opening files in the Explore room: what they are together, shapes, labels, and the heads that tensors become.
+// Opening files in the Explore room: shapes, labels, and the heads that tensors become.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load, tensor } from 'headwise';
 import { writeNpy, writeSafetensors } from 'headwise/formats';
 import { readLabels } from '../web/page/explore/open/labels.js';
 import { fitQueriesAndKeys, fitWeights, roleOf } from '../web/page/explore/open/shapes.js';
-import { sortFiles } from '../web/page/explore/open/sort-files.js';
 import { openTensors } from '../web/page/explore/open/tensors.js';
 import { idTokens } from '../web/page/explore/worker/ids.js';
 import { data } from './helpers.js';
 import { scaledDotProductAttention } from './reference.js';
-
-/** @param {string[]} paths */
-const found = (...paths) =>
-  paths.map((path) => ({ path, file: new File([], path.slice(path.lastIndexOf('/') + 1)) }));
 
 /** @param {RegExp} message */
 const refused = (message) => (/** @type {Error} */ error) => message.test(error.message);
@@ -24,35 +19,6 @@ const part = (name, shape) => ({
   name,
   shape,
   data: new Float32Array(shape.reduce((product, size) => product * size, 1)),
-});
-
-test('a folder with a config is a model, whatever else is in it', () => {
-  const files = found(
-    'gpt2/README.md',
-    'gpt2/onnx/config.json',
-    'gpt2/config.json',
-    'gpt2/model.safetensors',
-    'gpt2/tokenizer.json',
-    'gpt2/pytorch_model.bin',
-  );
-  const model = sortFiles(files);
-  assert.ok(!('tensors' in model));
-  assert.equal(model.name, 'gpt2');
-  assert.equal(model.config, files[2].file);
-  assert.equal(model.weights, files[3].file);
-  assert.equal(model.tokenizer, files[4].file);
-});
-
-test('a model of loose files needs no folder', () => {
-  const model = sortFiles(found('tokenizer.json', 'tiny.safetensors', 'config.json'));
-  assert.ok(!('tensors' in model));
-  assert.equal(model.name, 'tiny.safetensors');
-});
-
-test('a model needs no tokenizer', () => {
-  const model = sortFiles(found('tiny/config.json', 'tiny/model.safetensors', 'tiny/vocab.json'));
-  assert.ok(!('tensors' in model));
-  assert.deepEqual([model.tokenizer, model.merges], [undefined, undefined]);
 });
 
 test('token ids are read from numbers, and what is none of the vocabulary is named', () => {
@@ -80,71 +46,6 @@ test('token ids are read from numbers, and what is none of the vocabulary is nam
       .encode(idTokens(1).sample ?? '')
       .every((id) => id === 0),
   );
-});
-
-test('weights may be several files, if their index is there', () => {
-  const names = ['model-1.safetensors', 'model-2.safetensors'];
-  const files = found(
-    'm/config.json',
-    'm/model.safetensors.index.json',
-    ...names.map((n) => `m/${n}`),
-  );
-  const model = sortFiles(files);
-  assert.ok(!('tensors' in model));
-  assert.deepEqual(model.weights, [files[2].file, files[3].file]);
-});
-
-test('of several models none is opened, and their folders are named', () => {
-  const models = (/** @type {string[]} */ ...folders) =>
-    found(...folders.flatMap((one) => [`${one}/config.json`, `${one}/model.safetensors`]));
-  assert.throws(
-    () => sortFiles(models('gpt2', 'bert')),
-    refused(/^There are 2 models: gpt2 and bert\. Open the folder of one of them\.$/),
-  );
-  assert.throws(
-    () => sortFiles(models(...Array.from({ length: 18 }, (_, i) => `all/m${i}`))),
-    refused(/18 models: all\/m0, all\/m1, all\/m2, all\/m3, all\/m4, and 13 more\./),
-  );
-  const model = sortFiles(models('all/gpt2', 'all/gpt2/onnx'));
-  assert.ok(!('tensors' in model));
-  assert.equal(model.name, 'gpt2');
-});
-
-test('what a model lacks is named', () => {
-  const refusals = /** @type {[string[], RegExp][]} */ ([
-    [['config.json', 'tokenizer.json'], /model\.safetensors is missing/],
-    [['config.json', 'tokenizer.json', 'pytorch_model.bin'], /pytorch_model\.bin is a pickle/],
-    [
-      ['config.json', 'model.safetensors.index.json'],
-      /index\.json says that the weights are in several files, which are missing/,
-    ],
-    [['config.json', 'a.safetensors', 'b.safetensors'], /2 \.safetensors files/],
-    [
-      ['config.json', 'model.safetensors.index.json', 'model-00001-of-00002.safetensors'],
-      /^model-00002-of-00002\.safetensors is missing: the weights are in 2 files\.$/,
-    ],
-    [
-      ['config.json', 'model-2-of-9.safetensors', 'model-9-of-9.safetensors'],
-      /^model-1-of-9\.safetensors, model-3-of-9.*, and 2 more are missing: .* in 9 files\.$/,
-    ],
-    [['config.json', 'a-1-of-99999999.safetensors', 'b.safetensors'], /2 \.safetensors files/],
-    [['model.safetensors', 'tokenizer.json'], /config\.json is missing/],
-    [['photo.jpg'], /Nothing to open in photo\.jpg/],
-    [['.DS_Store'], /no file in it/],
-    [['attn.npy', 'photo.jpg'], /photo\.jpg came with attn\.npy/],
-    [['attn.npy', 'a.txt', 'b.json'], /a\.txt, b\.json came with/],
-  ]);
-  for (const [paths, message] of refusals) {
-    assert.throws(() => sortFiles(found(...paths)), refused(message), paths.join());
-  }
-});
-
-test('tensors come with at most one file of labels', () => {
-  const files = found('q.npy', 'tokens.txt', 'k.npy', '.DS_Store');
-  const tensors = sortFiles(files);
-  assert.ok('tensors' in tensors);
-  assert.deepEqual(tensors.tensors, [files[0].file, files[2].file]);
-  assert.equal(tensors.labels, files[1].file);
 });
 
 test('roles are words of a name', () => {

@@ -34,7 +34,7 @@ test('an archive is the folder that was packed, or one of its own name', async (
   for (const folder of ['tiny/', '']) {
     const named = Object.entries(MODEL).map(([name, bytes]) => [`${folder}${name}`, bytes]);
     const all = await unzipped(found(zipSync(Object.fromEntries(named))));
-    const model = sortFiles(all);
+    const model = await sortFiles(all);
     assert.ok(!('tensors' in model));
     assert.equal(model.name, 'tiny');
     assert.equal(await model.config.text(), '{}');
@@ -48,7 +48,7 @@ test('an archive beside a folder is another model', async () => {
   const zip = zipSync(Object.fromEntries(files.map((path) => [path, strToU8('{}')])));
   const folder = files.map((path) => ({ path, file: new File(['{}'], path.slice(2)) }));
   const all = await unzipped([...folder, ...found(zip, 'm.zip')]);
-  assert.throws(() => sortFiles(all), refused(/There are 2 models: m and m\.zip\./));
+  await assert.rejects(sortFiles(all), refused(/There are 2 models: m and m\.zip\./));
 });
 
 test('files that are no archives stay as they are', async () => {
@@ -68,7 +68,7 @@ test('folders and what systems add to archives are passed over, and names tell w
     all.map(({ path }) => path),
     ['tiny.zip/m/config.json', 'tiny.zip/m/pytorch_model.bin'],
   );
-  assert.throws(() => sortFiles(all), refused(/pytorch_model\.bin is a pickle/));
+  await assert.rejects(sortFiles(all), refused(/pytorch_model\.bin is a pickle/));
 });
 
 test('archives that are broken, or too large for the memory, are refused by name', async () => {

@@ -1,15 +1,15 @@
 // Reads a model's config and the headers of its weights from any source.
-import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { copyArray, isAddress, isPlain, reading } from '../checks/foreign.js';
 import { resolve } from '../engine/resolve.js';
 import { FileCache } from '../formats/file-cache.js';
-import { isRecord, parseObject } from '../formats/json.js';
+import { parseObject } from '../formats/json.js';
 import { openSafetensors, readSafetensorsHeader } from '../formats/safetensors.js';
 import { notThisKind, openReader, UnclearError } from '../formats/source.js';
 import { AbsentError, changed, isFixed, PassingError } from '../formats/web-file.js';
 import { openWeb, WebReader } from '../formats/web-reader.js';
 import { partsOf, placeOf } from './places.js';
+import { mostShards, shardNames } from './shard-names.js';
 
 /** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
 /** @typedef {import('./places.js').Folder} Folder */
@@ -35,9 +35,6 @@ const longest = { config: 2 ** 20, index: 2 ** 25 };
 
 /** Lists the shards. */
 const indexName = 'model.safetensors.index.json';
-
-/** No model has more shards than this. */
-const mostShards = 4096;
 
 /**
  * What messages call a source: by its own name, if it has one, else by the option's.
@@ -166,28 +163,6 @@ async function openShards(sources, how) {
     files.forEach((file) => file.close());
     throw error;
   }
-}
-
-/**
- * The names of the shards that an index lists.
- * @param {Record<string, unknown>} index
- * @param {string} name the file's
- */
-function shardNames(index, name) {
-  const { weight_map: map } = index;
-  const names = isRecord(map) ? [...new Set(Object.values(map))] : [];
-  const bad = names.findIndex(
-    (one) => typeof one !== 'string' || !/^[^/\\]+\.safetensors$/.test(one),
-  );
-  if (names.length === 0 || names.length > mostShards || bad >= 0) {
-    const expected = `an object that names 1 to ${mostShards} .safetensors files beside it`;
-    const found =
-      bad < 0
-        ? `weight_map is ${describe(map)}`
-        : `weight_map is an object with ${describe(names[bad])}`;
-    throw new HeadwiseError('ERR_FORMAT', `${name}: ${found}; expected ${expected}`);
-  }
-  return /** @type {string[]} */ (names).sort();
 }
 
 /** @param {Folder} folder @param {string} file */

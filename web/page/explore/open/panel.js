@@ -80,7 +80,8 @@ export function connectOpen(element, room) {
     // The choices of an address wait for the files that they are about.
     const isAwaited = room.state.peek().model === OPENED && !room.session.run;
     const opened = await dialog.read(async (how) => {
-      const files = await readyFiles(sortFiles(await unzipped(await found, how.signal)));
+      const sorted = await sortFiles(await unzipped(await found, how.signal));
+      const files = await readyFiles(sorted);
       await room.session.open(files, how);
       return files;
     });

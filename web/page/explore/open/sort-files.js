@@ -1,6 +1,6 @@
 /**
- * What some files are together: a model in Hugging Face's format, or tensors with the tokens' labels. Decided by names;
- * what is in them is checked where they are read.
+ * What some files are together: a model in Hugging Face's format, or tensors with the tokens' labels. Decided by names,
+ * and by the index of shards; what is in the others is checked where they are read.
  *
  * @import { Found } from '../../shared/dropped.js'
  * @import { ModelFiles } from '../model-files.js'
@@ -14,82 +14,16 @@
  *   without a tokenizer, or vocab and merges: its text is token ids
  */
 
-import { PageError } from '../../shared/errors.js';
-import { formatList, plural } from '../../shared/format.js';
+import { listed, refusal, weightsIn } from './sort-weights.js';
 
 const WANTED =
   'Expected a folder or a .zip with config.json, model.safetensors and tokenizer.json, or .npy or .safetensors files with tensors.';
-
-/** Weights in formats that are not read, and why. @type {[RegExp, string][]} */
-const OTHER_WEIGHTS = [
-  [/\.safetensors\.index\.json$/, 'says that the weights are in several files, which are missing'],
-  [
-    /\.(bin|pt|pth|ckpt)$/,
-    'is a pickle, which is a program and not only numbers; save the model with safe_serialization=True',
-  ],
-  [/\.(h5|msgpack|onnx|gguf)$/, 'is in another format; save the model as model.safetensors'],
-];
 
 /** @param {string} path */
 const folderOf = (path) => path.slice(0, path.lastIndexOf('/') + 1);
 
 /** @param {string} path */
 const baseOf = (path) => path.slice(path.lastIndexOf('/') + 1);
-
-/** @param {string} problem */
-const refusal = (problem) => new PageError('ERR_FORMAT', problem);
-
-/** More than any model has: what says so is no shard. */
-const MOST_SHARDS = 1000;
-
-/** How many names a message lists. */
-const NAMED = 5;
-
-/** @param {string[]} names */
-const listed = (names) =>
-  formatList(
-    names.length > NAMED + 1 ? [...names.slice(0, NAMED), `${names.length - NAMED} more`] : names,
-  );
-
-/** One of several files with weights: name, number, how many there are. */
-const SHARD = /^(.*-)(\d+)-of-(\d+)\.safetensors$/;
-
-/** @param {string[]} names of .safetensors files @throws {PageError} if some of them are shards, and not all are there */
-function checkShards(names) {
-  const [, start, number, count] = names.map((name) => SHARD.exec(name)).find(Boolean) ?? [];
-  if (count === undefined || Number(count) > MOST_SHARDS) return;
-  const all = Array.from({ length: Number(count) }, (_, i) => {
-    const digits = String(i + 1).padStart(number.length, '0');
-    return `${start}${digits}-of-${count}.safetensors`;
-  });
-  const missing = all.filter((name) => !names.includes(name));
-  if (missing.length === 0) return;
-  throw refusal(
-    `${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing: the weights are in ${plural(all.length, 'file')}.`,
-  );
-}
-
-/** @param {Map<string, File>} files by name, of one folder @returns {File | File[]} a list: shards */
-function weightsIn(files) {
-  const named = [...files.keys()].filter((name) => name.endsWith('.safetensors'));
-  if (!named.includes('model.safetensors')) checkShards(named);
-  const name = named.includes('model.safetensors') ? 'model.safetensors' : named[0];
-  const isOne = name === 'model.safetensors' || named.length === 1;
-  const file = files.get(name);
-  if (file && isOne) return file;
-  if (named.length > 1 && files.has('model.safetensors.index.json')) {
-    return named.map((shard) => /** @type {File} */ (files.get(shard)));
-  }
-  for (const [pattern, why] of OTHER_WEIGHTS) {
-    const other = [...files.keys()].find((key) => pattern.test(key));
-    if (other) throw refusal(`There is no model.safetensors, and ${other} ${why}.`);
-  }
-  throw refusal(
-    named.length > 1
-      ? `There are ${named.length} .safetensors files (${named.join(', ')}) beside config.json; expected one, model.safetensors.`
-      : 'model.safetensors is missing beside config.json.',
-  );
-}
 
 /**
  * A model's name by its folder, or its archive: of one in Hugging Face's cache, which ends in a commit, its name there.
@@ -104,15 +38,15 @@ function nameOf(folder) {
   );
 }
 
-/** @param {Found[]} found @param {string} config path @returns {OwnModel} */
-function modelOf(found, config) {
+/** @param {Found[]} found @param {string} config path @returns {Promise<OwnModel>} */
+async function modelOf(found, config) {
   const folder = folderOf(config);
   const files = new Map(
     found
       .filter(({ path }) => folderOf(path) === folder)
       .map(({ path, file }) => [baseOf(path), file]),
   );
-  const weights = weightsIn(files);
+  const weights = await weightsIn(files);
   const name = nameOf(folder) ?? [weights].flat()[0].name;
   return {
     name,
@@ -170,10 +104,10 @@ function configOf(found) {
 
 /**
  * @param {Found[]} all
- * @returns {OwnModel | TensorFiles}
- * @throws {PageError} ERR_FORMAT: says which file is missing or not wanted
+ * @returns {Promise<OwnModel | TensorFiles>}
+ * @throws {Error} ERR_FORMAT: says which file is missing or not wanted
  */
-export function sortFiles(all) {
+export async function sortFiles(all) {
   const found = all.filter(isMeant);
   if (found.length === 0) throw refusal(`There is no file in it. ${WANTED}`);
   const config = configOf(found);
