@@ -4,7 +4,9 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { tensor, zeros } from 'headwise';
-import { engine } from './helpers.js';
+import { logitLens } from 'headwise/understanding';
+import { load as loadInWorker } from 'headwise/worker';
+import { engine, rejectsCode } from './helpers.js';
 
 /** [2, 3, 4], every element another. */
 const nested = [0, 1].map((i) =>
@@ -91,6 +93,55 @@ test('ids may be rows of typed arrays, 64-bit ones too', async () => {
   const given = [BigInt64Array.of(1n, 2n, 3n), Int32Array.of(4, 5)];
   assert.deepEqual(model.forward(given).logits, logits);
   hw.dispose();
+});
+
+test('ids and targets may be bigints, as tokenizers give them, here and in a Worker', async () => {
+  const config = {
+    ...{ model_type: 'gpt2', vocab_size: 9, n_positions: 8, n_embd: 4, n_layer: 1, n_head: 2 },
+  };
+  const rows = [[1, 2, 3], [4]];
+  const targets = [[2, -100, 3], [8]];
+  const big = (/** @type {number[][]} */ ids) => ids.map((row) => row.map(BigInt));
+  for (const hw of [await engine(), await loadInWorker()]) {
+    await hw.manualSeed(1);
+    const model = await new hw.Decoder(config);
+    const table = await new hw.Embedding({ numEmbeddings: 9, embeddingDim: 2 });
+    const weight = tensor(
+      Float32Array.from({ length: 18 }, (_, i) => i),
+      [9, 2],
+    );
+    const logits = tensor(
+      Float32Array.from({ length: 36 }, (_, i) => i % 7),
+      [4, 9],
+    );
+    /** @type {((big: (ids: number[][]) => any) => unknown)[]} */
+    const calls = [
+      (as) => table.forward(as([[1, 2]])),
+      (as) => hw.embedding(as([[1, 2]]), weight),
+      (as) => hw.crossEntropy(logits, as([[1, -100, 8, 0]])[0]),
+      (as) => model.forward(as(rows), { positionIds: as([[0, 1, 2], [3]]) }),
+      (as) => model.loss(as(rows), as(targets)),
+      (as) => model.attribution(as(rows)[0], { target: as([[5]])[0][0], against: as([[1]])[0][0] }),
+      (as) => logitLens(/** @type {any} */ (model), as(rows)[0], { target: as([[5]])[0][0] }),
+      async (as) => {
+        const [[ids], [stop]] = [as(rows), as([[7, 8]])];
+        const options = { temperature: 0, maxTokens: 4, stop };
+        const all = [];
+        for await (const id of await model.generate(ids, options)) all.push(id);
+        return all;
+      },
+    ];
+    for (const call of calls)
+      assert.deepEqual(await call(big), await call((ids) => ids), `${call}`);
+    const refused = async (/** @type {bigint} */ id) => model.forward([[1n, id]]);
+    for (const [id, words] of /** @type {const} */ ([
+      [9n, 'ids[0][1] is 9; expected an integer from 0 to 8'],
+      [-1n, 'ids[0][1] is -1'],
+      [2n ** 64n, 'ids[0][1] is 18446744073709552000'],
+    ]))
+      await rejectsCode(refused(id), 'ERR_VALUE', words);
+    await hw.dispose();
+  }
 });
 
 test('dtype says that any data is truth values, or numbers', () => {

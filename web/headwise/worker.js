@@ -15,6 +15,7 @@ import { startHost } from './worker/start-host.js';
 /** @typedef {import('./engine/load-options.js').LoadOptions} LoadOptions */
 /** @typedef {import('./engine/headwise.js').Headwise} Headwise */
 /** @typedef {import('./tensor/make-tensor.js').NestedArray} NestedArray */
+/** @typedef {import('./modules/embedding.js').NestedIds} NestedIds */
 /** @typedef {import('./tensor/tensor.js').AnyTensor} AnyTensor */
 /** @typedef {import('./tensor/tensor.js').Tensor} Floats */
 /** @typedef {import('./attention/trace.js').Trace} Trace */
@@ -87,7 +88,7 @@ import { startHost } from './worker/start-host.js';
  * A value on its way to the Worker or back. An object that stays in the Worker is Remote here.
  * @template T
  * @typedef {T extends Headwise | Module | Trace | KeyValueCache | Parameter | AdamW | SGD ? Remote<T>
- *   : T extends AnyTensor | NestedArray | ArrayBufferView | Function | AbortSignal ? T
+ *   : T extends AnyTensor | NestedArray | NestedIds | ArrayBufferView | Function | AbortSignal ? T
  *   : T extends object ? { [K in keyof T]: Sent<T[K]> } : T} Sent
  */
 

@@ -167,6 +167,20 @@ export function rows(hw: Headwise): Tensor[] {
   return [tensor([Float32Array.of(1, 2), [3, 4]]), output];
 }
 
+export function ofTokenizer(model: Decoder, far: Remote<Decoder>, ids: bigint[][]): unknown[] {
+  const question = { target: ids[0][0], against: 5n };
+  return [
+    model.forward(ids, { positionIds: ids }),
+    model.loss(ids, [[2n, -100]]),
+    model.generate(ids[0], { stop: [7n, 8] }),
+    model.attribution(ids[0], question),
+    far.forward(ids),
+    far.loss(ids, ids),
+    // @ts-expect-error a number of tokens is no id
+    model.generate(ids[0], { maxTokens: 5n }),
+  ];
+}
+
 export function listened(): void {
   const map = document.querySelector('attention-map');
   map?.addEventListener('pin', ({ detail }) => detail.toFixed());

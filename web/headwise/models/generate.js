@@ -2,7 +2,6 @@ import {
   checkBelow,
   checkBoolean,
   checkContext,
-  checkIndex,
   checkOptions,
   checkProbability,
   checkSignal,
@@ -12,13 +11,15 @@ import { HeadwiseError } from '../checks/error.js';
 import { copyList, isA } from '../checks/foreign.js';
 import { checkSeedWord, random } from '../tensor/functions.js';
 import { checkCacheType, KeyValueCache } from '../modules/key-value-cache.js';
-import { checkTexts } from '../modules/embedding.js';
+import { checkId, checkTexts } from '../modules/embedding.js';
 import { noValueYet, withoutSteps } from '../worker/steps.js';
 import { MersenneTwister } from './mersenne-twister.js';
 import { sample } from './sample.js';
 
 /** @typedef {import('./language-model.js').LanguageModel} LanguageModel */
 /** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../tensor/make-tensor.js').NumberArray} NumberArray */
+/** @typedef {import('../tensor/make-tensor.js').BigIntArray} BigIntArray */
 
 /**
  * A generated token with its log-probability.
@@ -39,9 +40,9 @@ import { sample } from './sample.js';
  *   most likely
  * @property {number | bigint} [seed] seeds this generation's own random numbers: they equal those of hw.rand after
  *   hw.manualSeed(seed). Default: drawn from the engine's generator with the first token
- * @property {number} [eosTokenId] stop after this token
- * @property {number | readonly number[] | import('../tensor/make-tensor.js').NumberArray} [stop] stop before this token, or before any of
- *   several
+ * @property {number | bigint} [eosTokenId] stop after this token
+ * @property {number | bigint | readonly (number | bigint)[] | NumberArray | BigIntArray} [stop] stop before this token, or before any
+ *   of several
  * @property {AbortSignal} [signal] aborts between tokens, and in a Worker between 256 tokens of the ids; the loop throws its reason
  * @property {WithLogProbability} [logProbabilities] default false; true gives each token as { id, logProbability }
  * @property {import('../tensor/tensor.js').Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] as in forward
@@ -75,8 +76,8 @@ function checkText(ids, vocabSize) {
 function checkStop(stop, vocabSize) {
   const list = copyList(stop ?? []);
   return new Set(
-    list?.map((id, i) => checkIndex(id, `stop[${i}]`, vocabSize)) ?? [
-      checkIndex(stop, 'stop', vocabSize),
+    list?.map((id, i) => checkId(id, `stop[${i}]`, vocabSize)) ?? [
+      checkId(stop, 'stop', vocabSize),
     ],
   );
 }
@@ -160,7 +161,7 @@ export function generate(model, vocabSize, ids, options, { temperature, takesEos
     topK: checkSize(given.topK ?? 0, 'topK', 0) || vocabSize,
     topP: checkProbability(given.topP ?? 1, 'topP'),
     eosTokenId:
-      given.eosTokenId === undefined ? -1 : checkIndex(given.eosTokenId, 'eosTokenId', vocabSize),
+      given.eosTokenId === undefined ? -1 : checkId(given.eosTokenId, 'eosTokenId', vocabSize),
     stop: checkStop(given.stop, vocabSize),
     seed: given.seed === undefined ? undefined : checkSeedWord(given.seed),
     signal: checkSignal(given.signal),

@@ -3,6 +3,7 @@ import { attribution as layout } from '../engine/abi.js';
 import { asGiven, checkIndex, checkOptions, off } from '../checks/check.js';
 import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
+import { checkId } from '../modules/embedding.js';
 import { decoderOptions, readDecoderCall } from './decoder-call.js';
 
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
@@ -12,8 +13,8 @@ import { decoderOptions, readDecoderCall } from './decoder-call.js';
  * Options of `attribution`.
  * @typedef {object} AttributionOptions
  * @property {number} [position] whose next token is predicted; default the last
- * @property {number} target the id whose logit is attributed
- * @property {number} [against] the id whose logit is subtracted; default none
+ * @property {number | bigint} target the id whose logit is attributed
+ * @property {number | bigint} [against] the id whose logit is subtracted; default none
  * @property {Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] [layers, heads]: factors of heads' outputs, as of
  *   `forward`: 0 mutes a head, whose part is then 0
  * @property {boolean} [directions] default false; true also returns the gradient of the total by each head's output
@@ -59,9 +60,9 @@ export function attribution(model, config, ids, options) {
   const { input, directions: hasDirections } = given;
   const tokens = input.size;
   const position = checkIndex(given.position ?? tokens - 1, 'position', tokens);
-  const target = checkIndex(given.target, 'target', vocabSize);
+  const target = checkId(given.target, 'target', vocabSize);
   const hasAgainst = given.against !== undefined;
-  const against = hasAgainst ? checkIndex(given.against, 'against', vocabSize) : 0;
+  const against = hasAgainst ? checkId(given.against, 'against', vocabSize) : 0;
   const { engine } = model;
   const pointer = addressOf(model);
   const count = numLayers * numHeads;

@@ -7,9 +7,11 @@ import { newArray } from '../tensor/shape.js';
 import { runRows } from './forward.js';
 import { Module } from './module.js';
 
+/** @typedef {import('../tensor/make-tensor.js').NumberArray} NumberArray */
+/** @typedef {import('../tensor/make-tensor.js').BigIntArray} BigIntArray */
 /**
- * An id, or nested arrays of ids.
- * @typedef {import('../tensor/make-tensor.js').NestedNumbers} NestedIds
+ * An id, which may be a bigint, or nested arrays of ids, whose rows may be typed arrays.
+ * @typedef {number | bigint | NumberArray | BigIntArray | readonly NestedIds[]} NestedIds
  */
 /**
  * Integers from 0 to numEmbeddings - 1: nested arrays, a typed array, or a float32 tensor.
@@ -34,10 +36,18 @@ function unpack(ids, name) {
     return { values: data, shape, size };
   }
   const shape = shapeOfNested(ids, name);
-  const how = { name, Type: Float64Array, takesBooleans: false };
-  const { values } = flatten(ids, shape, how);
+  const { values } = flatten(ids, shape, { name, Type: Float64Array, other: 'bigint' });
   return { values, shape, size: values.length };
 }
+
+/**
+ * @param {unknown} id
+ * @param {string} name
+ * @param {number} count one more than the largest
+ * @returns {number}
+ */
+export const checkId = (id, name, count) =>
+  checkIndex(typeof id === 'bigint' ? Number(id) : id, name, count);
 
 /**
  * The place of an element as an index expression: [0][3].

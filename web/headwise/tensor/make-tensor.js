@@ -121,16 +121,16 @@ function takeTyped(array, length, values, at, where) {
  * @param {object} how
  * @param {string} how.name the argument's name, for the message
  * @param {new (length: number) => T} how.Type the type of the result
- * @param {boolean} how.takesBooleans as 0 and 1
- * @returns {{ values: T, booleans: number }} booleans: how many of the values are booleans
+ * @param {'boolean' | 'bigint'} how.other what values may be that are no numbers; booleans are 0 and 1
+ * @returns {{ values: T, others: number }} others: how many of the values are such
  * @throws {HeadwiseError} ERR_SHAPE: ragged; ERR_VALUE: something else; ERR_MEMORY
  */
-export function flatten(nested, shape, { name, Type, takesBooleans }) {
+export function flatten(nested, shape, { name, Type, other }) {
   const values = newArray(Type, sizeOf(shape, name));
   /** @type {number[]} */
   const index = [];
   let at = 0;
-  let booleans = 0;
+  let others = 0;
   const where = () => `${name}${index.map((i) => `[${i}]`).join('')}`;
   /** @type {(level: any, axis: number) => void} */
   const visit = (level, axis) => {
@@ -150,18 +150,17 @@ export function flatten(nested, shape, { name, Type, takesBooleans }) {
       index.length = axis;
     } else if (typeof level === 'number') {
       values[at++] = level;
-    } else if (takesBooleans && typeof level === 'boolean') {
-      values[at++] = level ? 1 : 0;
-      booleans++;
+    } else if (typeof level === other) {
+      values[at++] = Number(level);
+      others++;
     } else {
-      const value = takesBooleans ? 'a number or a boolean' : 'a number';
-      const expected = shape.length === 0 ? nestedOrTyped : value;
+      const expected = shape.length === 0 ? nestedOrTyped : `a number or a ${other}`;
       const code = lengthIn(level) === undefined ? 'ERR_VALUE' : 'ERR_SHAPE';
       throw misfit(level, where(), expected, code);
     }
   };
   visit(nested, 0);
-  return { values, booleans };
+  return { values, others };
 }
 
 /**
@@ -178,14 +177,14 @@ function truthsOf(values) {
 
 /** @param {any} array @param {readonly number[]} shape @param {DType | undefined} dtype */
 function dataOf(array, shape, dtype) {
-  const how = { name: 'array', takesBooleans: true };
+  const how = /** @type {const} */ ({ name: 'array', other: 'boolean' });
   if (dtype === 'bool') {
     const isTyped = kindOf(array) !== undefined;
     return truthsOf(isTyped ? array : flatten(array, shape, { ...how, Type: Float64Array }).values);
   }
-  const { values, booleans } = flatten(array, shape, { ...how, Type: Float32Array });
-  if (dtype === undefined && booleans > 0) {
-    if (booleans < values.length) {
+  const { values, others } = flatten(array, shape, { ...how, Type: Float32Array });
+  if (dtype === undefined && others > 0) {
+    if (others < values.length) {
       throw new HeadwiseError(
         'ERR_VALUE',
         'array mixes numbers and booleans; expected one of the two',

@@ -24,8 +24,8 @@ import { calledThere } from './source.js';
 /**
  * Options of `ablation`.
  * @typedef {object} AblationOptions
- * @property {number} target the id whose prediction is scored
- * @property {number} [against] the id that it is compared with; default: all others
+ * @property {number | bigint} target the id whose prediction is scored
+ * @property {number | bigint} [against] the id that it is compared with; default: all others
  * @property {number} [position] whose next token is predicted; default the last
  * @property {'zero' | 'mean' | 'resample'} [method] what takes the place of a head's output; default 'zero'
  * @property {readonly Ids[]} [texts] of 'mean': over all tokens of these; default: the text itself up to position. Of 'resample':

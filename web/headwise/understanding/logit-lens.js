@@ -1,6 +1,7 @@
 import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
+import { checkId } from '../modules/embedding.js';
 import { Tensor } from '../tensor/tensor.js';
 import * as shared from './model.js';
 import { calledThere } from './source.js';
@@ -12,7 +13,7 @@ import { calledThere } from './source.js';
  * Options of `logitLens`.
  * @typedef {object} LogitLensOptions
  * @property {number} [top] how many of the likeliest tokens are returned; default 5
- * @property {number} [target] an id whose log-probability and rank are returned
+ * @property {number | bigint} [target] an id whose log-probability and rank are returned
  * @property {readonly number[]} [positions] which tokens are looked at, at most as many as there are; default all
  * @property {Tensor | import('./model.js').NestedNumbers} [headMask] [layers, heads]: factors of heads' outputs
  * @property {(progress: { done: number, total: number }) => void} [onProgress] gets how many rows of the residual stream are done
@@ -55,7 +56,7 @@ function checkLens({ vocabSize }, given, tokens) {
   return {
     positions: /** @type {number[]} */ (positions),
     top: Math.min(vocabSize, checkSize(given.top ?? 5, 'top')),
-    target: target === undefined ? undefined : checkIndex(target, 'target', vocabSize),
+    target: target === undefined ? undefined : checkId(target, 'target', vocabSize),
   };
 }
 

@@ -1,6 +1,6 @@
 // What all functions of headwise/understanding share: the model, its texts, forwards, and pauses between these.
 import { checkFunction, checkIndex, checkShape, checkSignal } from '../checks/check.js';
-import { checkIntegers, isOneText } from '../modules/embedding.js';
+import { checkId, checkIntegers, isOneText } from '../modules/embedding.js';
 import { checkHeadMask } from '../modules/forward-options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { decoderConfig, unrecordedForward } from './source.js';
@@ -60,8 +60,8 @@ export function checkQuestion({ vocabSize }, given, tokens) {
   const { position = tokens - 1, target, against } = given;
   return {
     position: checkIndex(position, 'position', tokens),
-    target: checkIndex(target, 'target', vocabSize),
-    against: against === undefined ? undefined : checkIndex(against, 'against', vocabSize),
+    target: checkId(target, 'target', vocabSize),
+    against: against === undefined ? undefined : checkId(against, 'against', vocabSize),
   };
 }
 

@@ -24,8 +24,8 @@ import { calledThere } from './source.js';
  * @typedef {object} PatchingOptions
  * @property {Ids} clean [tokens]: the text whose activations are copied
  * @property {Ids} corrupted [tokens]: the text into whose run they are copied
- * @property {number} target the id whose prediction is scored
- * @property {number} [against] the id that it is compared with; default: all others
+ * @property {number | bigint} target the id whose prediction is scored
+ * @property {number | bigint} [against] the id that it is compared with; default: all others
  * @property {number} [position] whose next token is predicted; default the last
  * @property {'heads' | 'residual'} [of] what is copied: a head's output, or the residual stream before a layer at one token;
  *   default 'heads'
