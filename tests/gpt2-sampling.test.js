@@ -293,3 +293,14 @@ test('topK of 0 is all, topP of 0 the likeliest alone, and endless maxTokens end
   assert.equal(likeliest.length, small.contextLength - prompt.length + 1);
   assert.deepEqual([...model.generate(prompt, { ...how, topP: 0 })], likeliest.slice(0, 14));
 });
+
+test('numbers that take no memory may be as large as integers are', () => {
+  const how = { temperature: 1.5, seed: 3 };
+  const all = [...model.generate(prompt, { ...how, maxTokens: Infinity })];
+  for (const count of [2 ** 32, 1e12, Number.MAX_SAFE_INTEGER]) {
+    const given = [...model.generate(prompt, { ...how, maxTokens: count, topK: count })];
+    assert.deepEqual(given, all, `${count}`);
+  }
+  for (const name of ['maxTokens', 'topK'])
+    throwsCode(() => model.generate(prompt, { [name]: 2 ** 53 }), 'ERR_VALUE', name);
+});

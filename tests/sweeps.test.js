@@ -261,7 +261,7 @@ test('the logit lens looks at the positions that are asked for', async () => {
       assert.equal(of(some, column), of(all, at));
     }
   assert.equal('target' in (await logitLens(small, ids)), false);
-  assert.deepEqual((await logitLens(small, ids, { top: 100 })).ids.shape, [3, 9, 31]);
+  assert.deepEqual((await logitLens(small, ids, { top: 2 ** 40 })).ids.shape, [3, 9, 31]);
 });
 
 test('progress comes head by head, and an abort or an error of the caller ends the sweep', async () => {

@@ -140,29 +140,30 @@ export const or = (check, otherwise) => (value, name) => check(value ?? otherwis
 export const oneOf = (choices) => (value, name) => checkChoice(value, name, choices);
 
 /**
- * @param {unknown} value
+ * @param {any} value
  * @param {string} name
  * @param {number} [least]
- * @returns {number} an integer from `least` to 2^32 - 1
+ * @param {number} [below] Infinity: what takes no memory, however large
+ * @returns {number} an integer from `least` on
  */
-export function checkSize(value, name, least = 1) {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
+export function checkSize(value, name, least = 1, below = 2 ** 32) {
+  if (!Number.isSafeInteger(value) || value < least) {
     throw misfit(value, name, `an integer of at least ${least}`);
   }
-  if (value >= 2 ** 32) {
+  if (value >= below) {
     throw new HeadwiseError('ERR_MEMORY', `${name} is ${value}, more than memory can hold`);
   }
   return value;
 }
 
 /**
- * @param {unknown} value
+ * @param {any} value
  * @param {string} name
  * @param {number} count one more than the largest
  * @returns {number} an integer from 0 to count - 1
  */
 export function checkIndex(value, name, count) {
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value >= count) {
+  if (!Number.isInteger(value) || value < 0 || value >= count) {
     throw misfit(value, name, `an integer from 0 to ${count - 1}`);
   }
   return value;

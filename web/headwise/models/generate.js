@@ -156,9 +156,11 @@ export function generate(model, vocabSize, ids, options, { temperature, takesEos
   const given = checkOptions(options, names, 'generate');
   const plan = {
     maxTokens:
-      given.maxTokens === Infinity ? Infinity : checkSize(given.maxTokens ?? 20, 'maxTokens'),
+      given.maxTokens === Infinity
+        ? Infinity
+        : checkSize(given.maxTokens ?? 20, 'maxTokens', 1, Infinity),
     temperature: checkBelow(given.temperature ?? temperature, 'temperature'),
-    topK: checkSize(given.topK ?? 0, 'topK', 0) || vocabSize,
+    topK: Math.min(vocabSize, checkSize(given.topK ?? 0, 'topK', 0, Infinity) || vocabSize),
     topP: checkProbability(given.topP ?? 1, 'topP'),
     eosTokenId:
       given.eosTokenId === undefined ? -1 : checkId(given.eosTokenId, 'eosTokenId', vocabSize),

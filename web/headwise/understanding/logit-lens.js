@@ -55,7 +55,7 @@ function checkLens({ vocabSize }, given, tokens) {
   const { target } = given;
   return {
     positions: /** @type {number[]} */ (positions),
-    top: Math.min(vocabSize, checkSize(given.top ?? 5, 'top')),
+    top: Math.min(vocabSize, checkSize(given.top ?? 5, 'top', 1, Infinity)),
     target: target === undefined ? undefined : checkId(target, 'target', vocabSize),
   };
 }
