@@ -12,7 +12,9 @@ import { settingsInWords, settingsOf } from '../web/page/explore/export/settings
 import { escaped, tag } from '../web/page/explore/export/svg.js';
 import { legendsOf } from '../web/page/explore/legend.js';
 import { mapsOf } from '../web/page/explore/maps.js';
+import { readLabels } from '../web/page/explore/open/labels.js';
 import { rowsOf } from '../web/page/explore/worker/rows.js';
+import { readTokenizer } from '../web/page/explore/worker/tokens.js';
 import { data } from './helpers.js';
 
 const [LAYERS, HEADS, N] = [2, 3, 150];
@@ -83,9 +85,25 @@ test('JSON has the same weights, with tokens and settings', async () => {
   assert.deepEqual(Float32Array.from(read.weights.flat()), seen.all.slice(5 * N * N));
   assert.equal(read.weights.length, N);
   assert.equal(read.tokens[7], '<t7>');
+  assert.equal(read.texts[7], '<t7>');
   assert.equal(read.settings.scale, 'log');
   assert.equal(read.settings.head, 'L1H2');
   assert.deepEqual(read.settings.pins, [{ side: 'key', token: 4 }]);
+});
+
+test('JSON has each token’s own text beside what is shown of it', async () => {
+  const seen = await makeSeen();
+  const vocab = { Ċ: 0, Ġa: 1, âĨµ: 2, â: 3, Ġ: 4, b: 5 };
+  const [pre_tokenizer, decoder] = [{ type: 'ByteLevel' }, { type: 'ByteLevel' }];
+  const rest = { ...{ added_tokens: [], normalizer: null, post_processor: null }, pre_tokenizer };
+  const model = { type: 'BPE', vocab, merges: [] };
+  const { token } = readTokenizer({ version: '1.0', ...rest, decoder, model });
+  const own = { name: 'tokens.json', text: '["\\n", "Ġ", "▁c"]' };
+  const tokens = [...[0, 1, 2, 3, 4, 5].map(token), ...readLabels(own, 3)];
+  const run = { ...seen.run, tokens };
+  const read = JSON.parse(await (await mapJson({ ...seen, run })).text());
+  assert.deepEqual(read.tokens, ['↵', '␣a', '↵', '‹e2›', '␣', 'b', '↵', '␣', '␣c']);
+  assert.deepEqual(read.texts, ['\n', ' a', '↵', null, ' ', 'b', '\n', ' ', ' c']);
 });
 
 test('numbers are named after the one map that they are of', async () => {

@@ -20,6 +20,7 @@
  * @property {number | null} id GPT-2's number of it; null in the example,
  *   whose tokens are words
  * @property {string} text as shown: a leading space is drawn as a mark
+ * @property {string | null} [own] its own text, where that is another; null: bytes that are part of a character
  * @property {boolean} [isSpecial] whether it stands for no words, as [CLS] and <s> do
  * @property {boolean} [isMask] whether it hides another one, as [MASK] does
  * @property {boolean} [isApart] whether a space stands before it, which is no part of it

@@ -37,6 +37,15 @@ const nameOf = (character) => {
   return `\u2039U+${number.padStart(4, '0')}\u203a`;
 };
 
+/** @param {readonly number[]} bytes @returns {string | null} null: they are part of a character */
+function textOf(bytes) {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(bytes));
+  } catch {
+    return null;
+  }
+}
+
 /**
  * The label of a token, from its bytes: a decoder would carry half characters
  * over from one token to the next.
@@ -45,18 +54,11 @@ const nameOf = (character) => {
  */
 export function labelOf(piece) {
   if (piece === undefined) return '\u2026';
-  let text;
-  if (typeof piece === 'string') {
-    text = piece;
-  } else {
-    try {
-      const bytes = Uint8Array.from(piece);
-      text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    } catch {
-      // A part of a character: its bytes.
-      const hex = piece.map((byte) => byte.toString(16).padStart(2, '0'));
-      return `\u2039${hex.join(' ')}\u203a`;
-    }
+  const text = typeof piece === 'string' ? piece : textOf(piece);
+  if (text === null) {
+    const bytes = /** @type {number[]} */ (piece);
+    const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0'));
+    return `\u2039${hex.join(' ')}\u203a`;
   }
   if (text === '') return '\u2039nothing\u203a';
   return text
@@ -64,6 +66,18 @@ export function labelOf(piece) {
     .replaceAll('\n', '\u21b5')
     .replaceAll('\t', '\u21e5')
     .replace(/[\p{C}\p{Z}]/gu, nameOf);
+}
+
+/**
+ * How a token is shown, and its own text where that is another.
+ *
+ * @param {string | number[]} piece
+ * @returns {Pick<Token, 'text' | 'own'>}
+ */
+export function wordsOf(piece) {
+  const own = typeof piece === 'string' ? piece : textOf(piece);
+  const text = labelOf(piece);
+  return own === text ? { text } : { text, own };
 }
 
 /** A label of bytes, as labelOf writes it. */

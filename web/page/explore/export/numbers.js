@@ -86,13 +86,20 @@ function shortest(weight) {
 export const rowInJson = (row) =>
   `[${Array.from(row, (weight) => (Number.isFinite(weight) ? shortest(weight) : 'null')).join(',')}]`;
 
-/** @param {Seen} seen @returns {Promise<Blob>} settings, tokens and the first map's weights */
+/**
+ * Settings, tokens and the first map's weights. `tokens` are as shown, `texts` their own text: a newline where `tokens` has ↵, and
+ * null where bytes are part of a character.
+ *
+ * @param {Seen} seen
+ * @returns {Promise<Blob>}
+ */
 export async function mapJson(seen) {
   const { n, tokens, ids } = seen.run;
   checkTokens(n);
   const head = {
     settings: settingsOf({ ...seen, state: { ...seen.state, other: null, before: false } }),
     tokens: tokens.map(({ text }) => text),
+    texts: tokens.map(({ text, own = text }) => own),
     ids,
     shape: [n, n],
   };

@@ -5,7 +5,7 @@
  */
 
 import { PageError } from '../../shared/errors.js';
-import { labelOf } from '../../shared/tokenize.js';
+import { wordsOf } from '../../shared/tokenize.js';
 import { ownJson } from './own-text.js';
 
 /** How byte-level and SentencePiece vocabularies write what is not seen. @type {[RegExp, string][]} */
@@ -58,6 +58,6 @@ export function readLabels(file, n) {
   return labels.map((label) => {
     const plain = MARKS.reduce((part, [mark, as]) => part.replace(mark, as), label);
     if (!ids.has(label)) ids.set(label, ids.size);
-    return { id: /** @type {number} */ (ids.get(label)), text: labelOf(plain) };
+    return { id: /** @type {number} */ (ids.get(label)), ...wordsOf(plain) };
   });
 }

@@ -19,7 +19,7 @@
 
 import { Tokenizer } from '@huggingface/tokenizers';
 import { PageError } from '../../shared/errors.js';
-import { labelOf } from '../../shared/tokenize.js';
+import { labelOf, wordsOf } from '../../shared/tokenize.js';
 
 /** The characters that stand for bytes in byte-level tokenizers (GPT-2's bytes_to_unicode). */
 const byteOf = (() => {
@@ -40,18 +40,18 @@ const isByteLevel = (part) =>
   (part?.type === 'Sequence' && (part.pretokenizers ?? part.decoders ?? []).some(isByteLevel));
 
 /** @param {string} piece of a byte-level vocabulary */
-function labelOfBytes(piece) {
+function wordsOfBytes(piece) {
   const bytes = [...piece].map((character) => byteOf.get(character));
-  return bytes.includes(undefined) ? piece : labelOf(/** @type {number[]} */ (bytes));
+  return bytes.includes(undefined) ? { text: piece } : wordsOf(/** @type {number[]} */ (bytes));
 }
 
 /** How tokenizers that fall back to bytes write one. */
 const BYTE = /^<0x([0-9A-F]{2})>$/;
 
 /** @param {string} piece of a vocabulary that is text, with ▁ for spaces */
-function labelOfText(piece) {
+function wordsOfText(piece) {
   const byte = BYTE.exec(piece)?.[1];
-  return labelOf(byte ? [Number.parseInt(byte, 16)] : piece.replaceAll('▁', ' '));
+  return wordsOf(byte ? [Number.parseInt(byte, 16)] : piece.replaceAll('▁', ' '));
 }
 
 /** Stands for a text. */
@@ -134,14 +134,14 @@ export function readTokenizer(json) {
     text.startsWith(json.model.continuing_subword_prefix ?? '##');
   const mask = [...special].find(([, { content }]) => MASK.test(content))?.[0];
   const inBytes = isByteLevel(json.pre_tokenizer) || isByteLevel(json.decoder);
-  /** @param {number} id */
-  const labelOfId = (id) => {
+  /** @param {number} id @returns {Pick<Token, 'text' | 'own'>} */
+  const wordsOfId = (id) => {
     const piece = tokenizer.id_to_token(id);
-    if (piece === undefined) return `#${id}`;
+    if (piece === undefined) return { text: `#${id}` };
     const added = special.get(id);
-    if (added?.special) return piece;
+    if (added?.special) return { text: piece };
     // What was added to a byte-level vocabulary is text: runs of spaces, for example.
-    return inBytes && !added ? labelOfBytes(piece) : labelOfText(piece);
+    return inBytes && !added ? wordsOfBytes(piece) : wordsOfText(piece);
   };
   // Where no token stands for what is unknown, some have no id.
   const encode = (/** @type {string} */ text) =>
@@ -150,12 +150,13 @@ export function readTokenizer(json) {
     encode,
     ...around,
     mask,
-    unknownIn: unknownBy(tokenizer, json, labelOfId, encode),
+    unknownIn: unknownBy(tokenizer, json, (id) => wordsOfId(id).text, encode),
     token(id) {
-      const text = labelOfId(id);
+      const words = wordsOfId(id);
+      const { text } = words;
       const isSpecial = special.get(id)?.special === true;
       const isApart = isPieces && !isInside(text) && !CLOSING.test(text);
-      return { id, text, isSpecial, isMask: id === mask, isApart };
+      return { id, ...words, isSpecial, isMask: id === mask, isApart };
     },
   };
 }
