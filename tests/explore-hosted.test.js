@@ -5,6 +5,7 @@ import { afterEach, test } from 'node:test';
 import { load } from 'headwise';
 import { hostedTokenizer } from '../web/page/explore/worker/hosted-tokenizer.js';
 import { networkOf, openModel } from '../web/page/explore/worker/model.js';
+import { readTokenizer } from '../web/page/explore/worker/tokens.js';
 import { useCaches } from './fake-caches.js';
 import { serveFiles } from './file-server.js';
 
@@ -57,7 +58,38 @@ test('a tokenizer that is not there, or does not come, leaves a model that reads
     server.behaviours['/m/tokenizer.json'] = { status: 401 };
     await opensWithIds(/tokenizer\.json: .*401/);
     server.behaviours['/m/tokenizer.json'] = { status: 404 };
-    await opensWithIds(/^There is no tokenizer\.json\./);
+    await opensWithIds(/^There is no tokenizer\.json beside config\.json\./);
+  } finally {
+    server.close();
+  }
+});
+
+test('of a model that not everybody may read a visitor learns what to do', async () => {
+  const hw = await load();
+  for (const status of [401, 403]) {
+    globalThis.fetch = async () => new Response('', { status });
+    await assert.rejects(openModel(hw, { source: 'https://huggingface.co/org/gated' }), {
+      code: 'ERR_LOAD',
+      message:
+        /^There is no model https:.*\/org\/gated, or .* download its files .* drop their folder here\.$/,
+    });
+  }
+});
+
+test('vocab.json and merges.txt are a tokenizer, as they are in a folder', async () => {
+  const vocab = { '<s>': 0, '</s>': 1, a: 2, b: 3, ab: 4 };
+  const files = {
+    '/m/config.json': '{"model_type": "roberta"}',
+    '/m/vocab.json': JSON.stringify(vocab),
+    '/m/merges.txt': '#version: 0.2\na b\n',
+  };
+  const server = await serveFiles({ ...files });
+  try {
+    const { encode, before, after } = readTokenizer(await hostedTokenizer(`${server.origin}/m`));
+    assert.deepEqual([encode('aba'), before, after], [[4, 2], [0], [1]]);
+    delete server.files['/m/merges.txt'];
+    const none = hostedTokenizer(`${server.origin}/m`);
+    await assert.rejects(none, /There is no tokenizer\.json beside config\.json/);
   } finally {
     server.close();
   }

@@ -15,7 +15,7 @@ const ENCODERS = /bert/;
 /** What browsers say of files that are not there. That such an answer is not read to its end, Firefox tells as a failure. */
 // Firefox reports a 404 whose body the page did not wait for as failed.
 const isMeant =
-  /404|tokenizer\.json|^failed: (blob:|.*\/(model\.safetensors|nowhere\/config\.json)$)/;
+  /404|(tokenizer|vocab)\.json|^failed: (blob:|.*\/(model\.safetensors|nowhere\/config\.json)$)/;
 
 /** Tensors of which a model is served that has nothing but NaN in one. */
 const [LAST_NORM, FIRST_NORM] = ['ln_f.weight', 'h.0.ln_1.weight'];

@@ -39,6 +39,7 @@
  *   live as long
  */
 
+import { UnclearError } from '../../../headwise/formats/source.js';
 import { Encoder, loadModel } from '../../../headwise/models.js';
 import { PageError } from '../../shared/errors.js';
 import { ownJson, ownText } from '../open/own-text.js';
@@ -84,6 +85,20 @@ async function askEarly(file, signal) {
 }
 
 /**
+ * What a visitor can do where a server shows a file to those alone whom it knows.
+ *
+ * @param {unknown} error
+ * @param {ModelFiles | HostedModel} files
+ */
+function withAdvice(error, files) {
+  if (!(error instanceof UnclearError && 'source' in files)) return error;
+  return new PageError(
+    'ERR_LOAD',
+    `There is no model ${files.source}, or not everybody may read it: it is private, or its licence has to be accepted. If you may read it, download its files from its own page, and drop their folder here.`,
+  );
+}
+
+/**
  * Opens a model; without a tokenizer that can be read, its text is token ids.
  *
  * @param {Engine | Promise<Engine>} engine what it needs is fetched beside it
@@ -104,6 +119,8 @@ export async function openModel(engine, files, { onProgress, signal } = {}) {
   const network = await loadModel(hw, source, {
     signal,
     onProgress: ({ loaded, total }) => onProgress?.(loaded / total),
+  }).catch((error) => {
+    throw withAdvice(error, files);
   });
   try {
     return modelOf(network, await reading);
