@@ -139,6 +139,9 @@ export const or = (check, otherwise) => (value, name) => check(value ?? otherwis
  */
 export const oneOf = (choices) => (value, name) => checkChoice(value, name, choices);
 
+/** Number.isInteger, as a test of type. */
+export const isInteger = /** @type {(value: unknown) => value is number} */ (Number.isInteger);
+
 /**
  * @param {any} value
  * @param {string} name
@@ -157,13 +160,13 @@ export function checkSize(value, name, least = 1, below = 2 ** 32) {
 }
 
 /**
- * @param {any} value
+ * @param {unknown} value
  * @param {string} name
  * @param {number} count one more than the largest
  * @returns {number} an integer from 0 to count - 1
  */
 export function checkIndex(value, name, count) {
-  if (!Number.isInteger(value) || value < 0 || value >= count) {
+  if (!isInteger(value) || value < 0 || value >= count) {
     throw misfit(value, name, `an integer from 0 to ${count - 1}`);
   }
   return value;

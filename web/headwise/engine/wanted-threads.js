@@ -1,3 +1,4 @@
+import { isInteger } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { importNode, isNode } from './node.js';
 
@@ -20,7 +21,7 @@ export async function wantedThreads(threads) {
       (isNode ? (await importNode('os')).availableParallelism() : 1);
     return Math.min(cores, autoThreads);
   }
-  if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 1) {
+  if (!isInteger(threads) || threads < 1) {
     throw misfit(threads, 'threads', `'auto' or an integer of at least 1`);
   }
   return threads;

@@ -1,3 +1,4 @@
+import { isInteger } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, entriesOf, isObject } from '../checks/foreign.js';
@@ -88,7 +89,7 @@ export class Fields {
    */
   size(field, otherwise, most = sizes - 1, least = 1) {
     const value = this.get(field, otherwise);
-    if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
+    if (!isInteger(value) || value < least || value > most) {
       throw this.error(
         field,
         `an integer from ${least} to ${most === sizes - 1 ? '2^32 - 1' : most}`,

@@ -1,5 +1,6 @@
 // Reads Hugging Face's config.json of the supported models into one description of the model to build:
 // https://huggingface.co/docs/transformers/main_classes/configuration
+import { isInteger } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { architectures } from './architectures.js';
 import { Fields } from './config-fields.js';
@@ -124,7 +125,7 @@ function readSizes(fields, { sizes, defaults, keyValueHeads, headDim: usual }) {
  */
 function readPositions(fields, { theta, isPadded, tokenTypes }, places) {
   const pad = isPadded ? fields.get('pad_token_id', 1) : -1;
-  if (typeof pad !== 'number' || !Number.isInteger(pad) || pad < -1 || pad + 1 >= places) {
+  if (!isInteger(pad) || pad < -1 || pad + 1 >= places) {
     throw fields.error('pad_token_id', `an integer from 0 that leaves some of ${places} positions`);
   }
   const firstPosition = pad + 1;

@@ -1,5 +1,7 @@
 // Reads from each architecture's config which layers attend to a window only and which layers do not rotate.
 
+import { isInteger } from '../checks/check.js';
+
 /** @typedef {import('./config-fields.js').Fields} Fields */
 
 /**
@@ -40,7 +42,7 @@ export const mistralKinds = (fields, layers) =>
 /** @param {Fields} fields @param {number} layers */
 export function qwenKinds(fields, layers) {
   const first = fields.get('max_window_layers', 28);
-  if (typeof first !== 'number' || !Number.isInteger(first) || first < 0) {
+  if (!isInteger(first) || first < 0) {
     throw fields.error('max_window_layers', 'an integer of at least 0');
   }
   return byTypes(fields, layers, windowIfUsed(fields, 4096), (layer) => layer >= first);

@@ -1,5 +1,5 @@
 import { recordCrossEntropy } from '../autograd/losses.js';
-import { checkProbability, checkShape, checkTable, oneOf, or } from '../checks/check.js';
+import { checkProbability, checkShape, checkTable, oneOf, or, isInteger } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { checkIntegers } from '../modules/embedding.js';
 import { binary, sumAlong } from './broadcast.js';
@@ -53,10 +53,10 @@ export function mseLoss(engine, input, target, options) {
 
 /** @param {unknown} value @param {string} name */
 export function checkIgnored(value, name) {
-  if (!Number.isInteger(value) || Math.abs(Number(value)) >= 2 ** 31) {
+  if (!isInteger(value) || Math.abs(value) >= 2 ** 31) {
     throw misfit(value, name, 'an integer below 2^31');
   }
-  return Number(value);
+  return value;
 }
 
 const entropyTable = {

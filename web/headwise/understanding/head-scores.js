@@ -1,4 +1,4 @@
-import { asGiven, checkSize, checkTable, or } from '../checks/check.js';
+import { asGiven, checkSize, checkTable, or, isInteger } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { checkSeedWord } from '../tensor/functions.js';
 import { newArray, sizeOf } from '../tensor/shape.js';
@@ -64,7 +64,7 @@ function checkTokens(given, { vocabSize, contextLength }) {
   }
   const most = Math.min(vocabSize, Math.floor(contextLength / 2));
   const tokens = given ?? Math.min(50, most);
-  if (typeof tokens !== 'number' || !Number.isInteger(tokens) || tokens < 1 || tokens > most) {
+  if (!isInteger(tokens) || tokens < 1 || tokens > most) {
     throw misfit(
       given,
       'tokens',
