@@ -130,6 +130,42 @@ test('half a solution is told what is still missing', async () => {
   assert.ok(shapes.some((words) => /It has 5 dimensions, not 4/.test(words)));
 });
 
+/**
+ * What a check says of a solution that was spoilt.
+ *
+ * @param {string} id
+ * @param {string | RegExp} from in the solution
+ * @param {string} to
+ */
+async function spoilt(id, from, to) {
+  const { solution, check } = exercises.get(id);
+  const code = solution.replace(from, to);
+  assert.notEqual(code, solution, `${from} is in the solution`);
+  return wrongIn(await run(code, check)).map(({ name, words }) => `${name}: ${words}`);
+}
+
+test('no number, too few and too many are not right', async () => {
+  /** @type {[id: string, from: string | RegExp, to: string, words: RegExp][]} */
+  const wrong = [
+    ['feed-forward', '=>\n  0.5', '=>\n  x > 1 ? NaN : 0.5', /At x = 1\.25 .* yours is NaN/],
+    ['by-hand', '(weights, v)', '(weights, v).slice([0, 1])', /output is that of/],
+    [
+      'causal',
+      /j <= i\)([^]*)mask,\n/,
+      'true)$1isCausal: true,\n',
+      /looks ahead: Token 0 gives .* to token 1/,
+    ],
+    ['head-to-block', '[2, 3, 4, 5]', '[2, 2, 3, 4, 5]', /Name each row once/],
+    ['induction-heads', 'const costliest', 'tried[7] = -1;\nconst costliest', /7 of 8/],
+    ['sentence', /const furthest = .*/, 'const furthest = 0;\nlookBack.fill(NaN);', /12 of 12/],
+    ['shapes', '[1, 10, 1536]', "['1,10', 1536]", /3 dimensions, not 2/],
+    ['stack', /push\(x\)[^]*/, 'push(x.slice([0, 0]));\n}', /Its output is not/],
+  ];
+  for (const [id, from, to, words] of wrong) {
+    assert.match((await spoilt(id, from, to)).join('; '), words, `${id}: ${to}`);
+  }
+});
+
 test('an exercise without a part is refused', () => {
   const parts = ['Start', 'Hint', 'Solution', 'Check'].map(
     (name) => `## ${name}\n${name === 'Hint' ? 'words' : '```js\n1;\n```'}\n`,
