@@ -143,8 +143,29 @@ test('of a large tensor a corner is shown, with its whole shape', () => {
   assert.equal(second.values[second.cols], 40 * 30 + 30);
 });
 
+test('nested arrays are shown as tensors, typed arrays as numbers', () => {
+  shown = [];
+  const rows = [
+    [1, 2],
+    [3, 4],
+  ];
+  show('rows', rows);
+  show('tensor', tensor(rows));
+  show('list', Float32Array.of(0.5, 2));
+  const [nested, whole, list] = shown;
+  assert.deepEqual({ ...nested, name: '' }, { ...whole, name: '' });
+  assert.deepEqual(list, { kind: 'value', name: 'list', value: [0.5, 2] });
+});
+
 test('what cannot be shown is said in words', () => {
   assert.throws(() => show('result', /** @type {any} */ (undefined)), /"result" is undefined/);
+  const refused = (/** @type {any} */ value, /** @type {RegExp} */ words) =>
+    assert.throws(() => show('it', value), words);
+  refused(Promise.resolve(1), /^TypeError: "it" is a Promise: write await before it$/);
+  refused(['a', 'b'], /"it" is \['a', 'b'\]$/);
+  refused([1, [2]], /"it" is \[1, \[2\]\]$/);
+  refused([[1, 2], [3]], /rows of equal length.* "it" is \[\[1, 2\], \[3\]\]$/);
+  refused({ text: 'x'.repeat(1000) }, /"it" is \{ text: 'x{20,60}…$/);
   const weights = tensor([[[1]]]);
   assert.throws(() => showMaps('maps', weights, { heads: [1], tokens: ['a'] }), /no head 1/);
   assert.throws(

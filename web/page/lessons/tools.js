@@ -2,12 +2,13 @@
  * What the lessons have besides the package: showing, drawing, checking, GPT-2's tokens, a trained model, and a few of
  * torch's words.
  *
- * @import { TensorPart } from './audience.js'
+ * @import { TensorPart, ValueItem } from './audience.js'
  */
 
-import { Tensor } from '../../headwise/index.js';
+import { Tensor, tensor } from '../../headwise/index.js';
 import { tell } from './audience.js';
 import { cornerOf } from './corner.js';
+import { inspect } from './inspect.js';
 
 export { tokenize } from '../shared/tokenize.js';
 export { showBars, showChain, showFlow, showLines, showStrip } from './pictures.js';
@@ -22,32 +23,53 @@ export {
   reshape,
 } from './tensors.js';
 
-/** Of larger tensors a corner is shown. */
-const MOST = { parts: 6, rows: 16, cols: 8 };
+/** Of larger tensors a corner is shown, of longer texts the beginning. */
+const MOST = { parts: 6, rows: 16, cols: 8, text: 60 };
+
+/** @param {unknown} value */
+const isNumbers = (value) => Array.isArray(value) && value.every((one) => typeof one === 'number');
+
+/** Arrays that a typed array or a matrix stands for. @param {unknown} value */
+function plainOf(value) {
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    return Array.from(/** @type {Float32Array} */ (value), Number);
+  }
+  if (!Array.isArray(value) || isNumbers(value)) return value;
+  try {
+    return tensor(value);
+  } catch {
+    return value;
+  }
+}
+
+/** What cannot be shown. @param {string} name @param {unknown} value */
+function refusal(name, value) {
+  if (value instanceof Promise) return `"${name}" is a Promise: write await before it`;
+  const written = inspect([value]);
+  const text = written.length > MOST.text ? `${written.slice(0, MOST.text)}…` : written;
+  const what = typeof value === 'object' ? text : typeof value;
+  const takes = 'show takes a tensor, numbers, rows of equal length, true, false or a text';
+  return `${takes}; "${name}" is ${what}`;
+}
 
 /**
  * Shows a value under a name.
  *
  * @param {string} name
- * @param {Tensor | readonly number[] | number | boolean | string} value
+ * @param {Tensor | Float32Array | readonly any[] | number | boolean | string} given an array: numbers, or nested as a tensor
  * @param {{ rows?: string[], cols?: string[] }} [options] a label for every row and column of a tensor
  */
-export function show(name, value, { rows = [], cols = [] } = {}) {
+export function show(name, given, { rows = [], cols = [] } = {}) {
+  const value = plainOf(given);
   if (value instanceof Tensor) {
     const { shape, dtype } = value;
     const parts = partsOf(value);
     const labels = { rows: rows.map(String), cols: cols.map(String) };
     tell({ kind: 'tensor', name, shape: [...shape], dtype, ...labels, parts });
-  } else if (Array.isArray(value)) {
-    tell({ kind: 'value', name, value: value.map(Number) });
-  } else if (['number', 'boolean', 'string'].includes(typeof value)) {
-    const plain = /** @type {number | boolean | string} */ (value);
-    tell({ kind: 'value', name, value: plain });
+  } else if (isNumbers(value) || ['number', 'boolean', 'string'].includes(typeof value)) {
+    tell({ kind: 'value', name, value: /** @type {ValueItem['value']} */ (value) });
   } else {
-    const what = value === null ? 'null' : typeof value;
-    throw new TypeError(
-      `show takes a tensor, numbers, true, false or a text; "${name}" is ${what}`,
-    );
+    throw new TypeError(refusal(name, value));
   }
 }
 
