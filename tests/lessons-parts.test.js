@@ -58,3 +58,12 @@ test('two numbers side by side have the decimals that either of them has, four a
   assert.deepEqual(pair(NaN, 0.5), ['NaN', '0.5000']);
   assert.deepEqual(pair(1e21, 0.5), ['1e+21', '0.5']);
 });
+
+test('what is nested is written nested, its numbers alike', () => {
+  const rows = [
+    [2, -1],
+    [0.35949, 1],
+  ];
+  assert.equal(formatValue(rows), '[[2.0000, −1.0000], [0.3595, 1.0000]]');
+  assert.equal(formatValue([[2, 3]]), '[[2, 3]]');
+});

@@ -223,7 +223,7 @@ lessonTest('edits stay while the visitor looks at another lesson', 'wrapper', as
     document.querySelector('.step:nth-of-type(5) .results')?.textContent?.includes('42'),
   );
   await ended(page);
-  assert.match(await resultOf(page, 5), /Its shape.*not shown.*differs/);
+  assert.match(await resultOf(page, 5), /Its shape.*not shown.*missing/);
   await page.click('.next a');
   await page.waitForFunction(
     () => document.querySelector('.lesson h1')?.textContent === 'All heads at once',

@@ -52,11 +52,12 @@ function factsTable(items, printed, missing, changed) {
    * @param {unknown} here
    * @param {Printed | undefined} there
    * @param {Verdict | undefined} verdict
+   * @param {string} [words] in place of the verdict's
    */
-  const row = (name, here, there, verdict) => {
+  const row = (name, here, there, verdict, words) => {
     const line = el('tr', {}, el('th', { scope: 'row' }, name));
     if (there && verdict) {
-      const mark = markOf(verdict, { changed });
+      const mark = markOf(verdict, { changed, words });
       line.append(cell(here, there.value), cell(there.value, here), el('td', {}, mark));
     } else {
       line.append(cell(here, there?.value, compared ? 3 : 1));
@@ -68,7 +69,7 @@ function factsTable(items, printed, missing, changed) {
     row(item.name, item.value, there, there && judge(item, there));
   });
   for (const there of missing) {
-    row(there.name, 'not shown', there, { equal: false, total: 1, differing: 1 });
+    row(there.name, 'not shown', there, { equal: false, total: 1, differing: 1 }, 'missing');
   }
   const heads = ['what', HERE, ...(compared ? [whose(known), 'compared'] : [])];
   const head = el('tr', {}, ...heads.map((name) => el('th', { scope: 'col' }, name)));

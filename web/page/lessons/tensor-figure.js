@@ -9,7 +9,7 @@ import { el } from '../shared/dom.js';
 import { formatNumber, plural } from '../shared/format.js';
 import { matrixTable } from '../shared/matrix-table.js';
 import { differenceOfShapes, judge, matricesOf, sameCell } from './check.js';
-import { formatList, HERE, markOf, whose } from './words.js';
+import { formatList, formatValue, HERE, markOf, whose } from './words.js';
 
 /** Larger matrices of a document are written as a line. */
 const MOST = { parts: 6, rows: 16, cols: 8 };
@@ -121,7 +121,7 @@ export function tensorFigure(item, printed, changed) {
   const there = documentParts(printed);
   figure.append(...pairsOf(item, there, printed));
   if (printed && there.length === 0) {
-    const text = JSON.stringify(printed.value);
+    const text = formatValue(printed.value);
     figure.append(el('p', { class: 'note' }, `${whose([printed])}: ${text}`));
   }
   const more = shape.slice(0, -2).reduce((product, size) => product * size, 1) - parts.length;

@@ -14,10 +14,12 @@ export const HERE = 'Headwise';
 export const whose = (printed) =>
   printed.every(({ by }) => by === 'prints') ? 'Document' : 'Expected';
 
-/** @param {readonly number[]} values */
+/** @param {readonly any[]} values numbers, or nested as a tensor's @returns {string} */
 export const formatList = (values) => {
-  const format = values.every(Number.isInteger) ? String : formatNumber;
-  return `[${values.map(format).join(', ')}]`;
+  const format = values.flat(Infinity).every(Number.isInteger) ? String : formatNumber;
+  /** @type {(one: any) => string} */
+  const write = (one) => (Array.isArray(one) ? `[${one.map(write).join(', ')}]` : format(one));
+  return write(values);
 };
 
 const MOST_DECIMALS = 4;
