@@ -36,7 +36,7 @@ export class LessonView {
   /** @type {Item[][]} what each step of this run has shown */ #items = [];
   /** @type {(() => void) | undefined} */ #stopRun;
   #endEscape = () => {};
-  #at = 0;
+  /** The step that runs; -1: none has begun. */ #at = -1;
   /** The step whose button began the run. @type {number | undefined} */ #asked;
   #status = el('p', { class: 'note', role: 'status' });
   /** What is wrong with the address, until the next run. @type {HTMLElement | undefined} */ #warning;
@@ -113,7 +113,7 @@ export class LessonView {
     this.#end();
     this.#asked = undefined;
     this.#warning?.remove();
-    this.#at = 0;
+    this.#at = -1;
     this.#items = this.#views.map(() => []);
     this.element.dataset.state = 'running';
     for (const { section, editor } of this.#views) {
@@ -129,7 +129,7 @@ export class LessonView {
     this.#endEscape = stopOnEscape(() => this.stop());
     this.#stopRun = startRun(this.#code, {
       onStep: (step) => {
-        if (step !== this.#at) this.#show(this.#at, true);
+        if (this.#at >= 0 && step !== this.#at) this.#show(this.#at, true);
         this.#at = step;
         this.#views[step].section.dataset.state = 'running';
         this.#busyLabel.textContent = `Running step ${step + 1}…`;
@@ -173,7 +173,7 @@ export class LessonView {
     clearTimeout(this.#showing);
     const hasFocus = this.#busy.contains(document.activeElement);
     this.#busy.hidden = true;
-    if (hasFocus) this.#views[this.#at].run.focus();
+    if (hasFocus) this.#views[Math.max(0, this.#at)].run.focus();
   }
 
   /**
@@ -193,26 +193,39 @@ export class LessonView {
   }
 
   /** @param {Outcome} outcome */
-  #finish({ how, step, message, line }) {
+  #finish(outcome) {
     if (!this.#stopRun) return; // another run has begun
+    const { how, step } = outcome;
     this.#end();
-    this.#show(this.#at, how === 'done');
-    if (how !== 'done') {
-      const where = line === undefined ? '' : `Line ${line}: `;
-      const words = how === 'error' ? `${where}${message}` : 'Stopped before it came to an end.';
-      this.#show(step, false, el('p', { class: 'message error', role: 'alert' }, words));
-      this.#views[step].editor.mark(line ?? 0);
-      for (const view of this.#views.slice(Math.max(step, this.#at) + 1)) {
-        view.section.dataset.state = 'unreached';
-        view.results.replaceChildren(el('p', { class: 'note' }, 'The run did not get this far.'));
-        view.equal = 0;
-      }
-    }
+    if (this.#at >= 0) this.#show(this.#at, how === 'done');
+    if (how !== 'done') this.#fail(outcome);
     this.#status.textContent = this.#summary(how, step);
     this.element.dataset.state = how;
     if (this.#asked === undefined) return;
     const { results } = this.#views[how === 'done' ? this.#asked : step];
     bringIntoSight(results.querySelector('.message.error') ?? results);
+  }
+
+  /** Says where the run ended, and in all steps without a result why they have none. @param {Outcome} outcome */
+  #fail({ how, step, message, line }) {
+    const where = line === undefined ? '' : `Line ${line}: `;
+    const words = how === 'error' ? `${where}${message}` : 'Stopped before it came to an end.';
+    this.#show(step, false, el('p', { class: 'message error', role: 'alert' }, words));
+    this.#views[step].editor.mark(line ?? 0);
+    const reason = this.#hasBegun(how)
+      ? 'The run did not get this far.'
+      : `Nothing ran: step ${step + 1} has an error.`;
+    for (const [i, view] of this.#views.entries()) {
+      if (i === step || i <= this.#at) continue;
+      view.section.dataset.state = 'unreached';
+      view.results.replaceChildren(el('p', { class: 'note' }, reason));
+      view.equal = 0;
+    }
+  }
+
+  /** Whether a step ran: what is no JavaScript keeps all from it. @param {Outcome['how']} how */
+  #hasBegun(how) {
+    return how !== 'error' || this.#at >= 0;
   }
 
   /**
@@ -221,6 +234,7 @@ export class LessonView {
    */
   #summary(how, step) {
     const count = this.#views.length;
+    if (!this.#hasBegun(how)) return `Nothing ran: step ${step + 1} of ${count} has an error.`;
     if (how !== 'done') return `The run ended in step ${step + 1} of ${count}.`;
     const equal = this.#views.reduce((sum, view) => sum + view.equal, 0);
     const known = this.#views.flatMap((view) => view.step.printed);

@@ -1,0 +1,34 @@
+// What the Lessons room says of runs that fail, in steps and in exercises.
+import assert from 'node:assert/strict';
+import { textOf } from './harness.js';
+import { ended, lessonTest, resultOf, runInstead } from './lessons-room.js';
+
+lessonTest(
+  'of code that is no JavaScript every other step says that nothing ran, and after a reload too',
+  'wrapper',
+  async (page) => {
+    await runInstead(page, 3, 'const y = ;');
+    await ended(page, 'error');
+    const isSaid = async () => {
+      const states = await page.$$eval('.lesson > .step:not(.exercise)', (steps) =>
+        steps.map((step) => /** @type {HTMLElement} */ (step).dataset.state),
+      );
+      assert.deepEqual(states, ['unreached', 'unreached', 'failed', 'unreached', 'unreached']);
+      for (const step of [1, 2, 4, 5]) {
+        assert.equal(await resultOf(page, step), 'Nothing ran: step 3 has an error.');
+      }
+      assert.match(await resultOf(page, 3), /^Line 1: SyntaxError/);
+      assert.equal(
+        await textOf(page, '.lesson header [role=status]'),
+        'Nothing ran: step 3 of 5 has an error.',
+      );
+    };
+    await isSaid();
+    await page.reload();
+    await ended(page, 'error');
+    await isSaid();
+    await page.click('.step:nth-of-type(3) .row button:nth-of-type(2)');
+    await ended(page);
+    assert.match(await resultOf(page, 2), /all 48 equal/);
+  },
+);
