@@ -23,6 +23,22 @@ const { f } = await import('six');`;
   }
 });
 
+test('what is taken from a module by name is found, with its line', () => {
+  const wantedIn = (/** @type {string} */ code) => readStep(code).imports[0].wanted;
+  assert.deepEqual(wantedIn("import {\n  b as c,\n  d,\n} from 'one';"), [
+    { name: 'b', line: 2 },
+    { name: 'd', line: 3 },
+  ]);
+  assert.deepEqual(wantedIn("import a, { default as e } from 'one';"), [
+    { name: 'default', line: 1 },
+    { name: 'default', line: 1 },
+  ]);
+  assert.deepEqual(wantedIn("\nexport { x as y } from 'one';"), [{ name: 'x', line: 2 }]);
+  for (const code of ["import * as f from 'one';", "export * from 'one';", "import('one');"]) {
+    assert.deepEqual(wantedIn(code), [], code);
+  }
+});
+
 test('comments, texts and computed names import nothing', () => {
   for (const code of [
     "// from 'numpy'",

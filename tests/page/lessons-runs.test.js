@@ -32,3 +32,15 @@ lessonTest(
     assert.match(await resultOf(page, 2), /all 48 equal/);
   },
 );
+
+lessonTest('a name that a module does not export has its line', 'wrapper', async (page) => {
+  await runInstead(page, 2, "import {\n  lood,\n} from 'headwise';");
+  await ended(page, 'error');
+  assert.equal(await resultOf(page, 2), "Line 2: 'headwise' has no export 'lood'");
+  await runInstead(page, 2, "\nimport tools from '../tools.js';");
+  await page.waitForFunction(() =>
+    document
+      .querySelector('.step:nth-of-type(2) .results')
+      ?.textContent?.includes("Line 2: '../tools.js' has no export 'default'"),
+  );
+});

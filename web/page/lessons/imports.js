@@ -6,6 +6,8 @@
  * @property {string} name of the module
  * @property {number} from where the name begins in the code, with its quotes
  * @property {number} to its end
+ * @property {number} line of it, from 1
+ * @property {{ name: string, line: number }[]} wanted what is taken from it by name
  *
  * @typedef {object} StepCode
  * @property {string} code
@@ -25,6 +27,22 @@ const isModule = ({ parent, prevSibling }) =>
   parent?.name === 'DynamicImport' ||
   (parent?.name === 'ExportDeclaration' && prevSibling?.name === 'from');
 
+/**
+ * What a declaration takes from a module by name: of `a as b` the first, `default` for a name outside braces.
+ *
+ * @param {SyntaxNode} declaration
+ */
+function wantedIn(declaration) {
+  const group = declaration.getChild('ImportGroup') ?? declaration.getChild('ExportGroup');
+  const inside = group?.getChildren('VariableName').concat(group.getChildren('VariableDefinition'));
+  const outside = declaration.getChildren('VariableDefinition');
+  const isFirst = (/** @type {SyntaxNode} */ { prevSibling }) => prevSibling?.name !== 'as';
+  return {
+    byName: (inside ?? []).filter(isFirst),
+    byDefault: outside.filter(isFirst).concat(group?.getChildren('default').filter(isFirst) ?? []),
+  };
+}
+
 /** @param {string} code @returns {StepCode} */
 export function readStep(code) {
   /** @type {Import[]} */
@@ -42,7 +60,12 @@ export function readStep(code) {
       if (type.isError && broken === 0) broken = lineAt(Math.max(from, 1));
       if (name === 'VariableDefinition') declared[code.slice(from, to)] = lineAt(to);
       if (name === 'String' && isModule(node)) {
-        imports.push({ name: code.slice(from + 1, to - 1), from, to });
+        const { byName, byDefault } = wantedIn(/** @type {SyntaxNode} */ (node.parent));
+        const wanted = [
+          ...byName.map((one) => ({ name: code.slice(one.from, one.to), line: lineAt(one.to) })),
+          ...byDefault.map((one) => ({ name: 'default', line: lineAt(one.to) })),
+        ];
+        imports.push({ name: code.slice(from + 1, to - 1), from, to, line: lineAt(to), wanted });
       }
       if (name === 'ImportDeclaration') names = [];
       if (name === 'VariableDefinition') names.push(code.slice(from, to));

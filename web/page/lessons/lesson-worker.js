@@ -2,7 +2,7 @@
  * Runs a lesson once, in a Worker of its own that the page can end at any time.
  *
  * @import { Item } from './audience.js'
- * @import { StepCode } from './imports.js'
+ * @import { Import, StepCode } from './imports.js'
  * @import { Outcome } from './run.js'
  */
 
@@ -43,8 +43,8 @@ function moduleOf(steps) {
     step = i;
     let source = code;
     // From the last to the first, so that places stay.
-    for (const { name, from, to } of [...imports].reverse()) {
-      source = `${source.slice(0, from)}'${shimOf(name)}'${source.slice(to)}`;
+    for (const one of [...imports].reverse()) {
+      source = `${source.slice(0, one.from)}'${shimOf(one)}'${source.slice(one.to)}`;
     }
     return `${DOOR}.enter(${i});\n${source}\n`;
   });
@@ -52,17 +52,31 @@ function moduleOf(steps) {
   return parts.join('');
 }
 
+/** What is imported is not there. */
+class ImportError extends Error {
+  /** @param {string} message @param {number} at its line in the step, from 1 */
+  constructor(message, at) {
+    super(message);
+    this.at = at;
+  }
+}
+
 /**
  * A module that a text can import, with the exports of one of ours.
  *
- * @param {string} name
+ * @param {Import} wanted
  */
-function shimOf(name) {
+function shimOf({ name, line, wanted }) {
   if (!Object.hasOwn(MODULES, name)) {
     const names = Object.keys(MODULES).map((known) => `'${known}'`);
-    throw new Error(`'${name}' cannot be imported here; there are ${names.join(' and ')}`);
+    throw new ImportError(
+      `'${name}' cannot be imported here; there are ${names.join(' and ')}`,
+      line,
+    );
   }
   const keys = Object.keys(MODULES[/** @type {keyof typeof MODULES} */ (name)]);
+  const unknown = wanted.find((one) => !keys.includes(one.name));
+  if (unknown) throw new ImportError(`'${name}' has no export '${unknown.name}'`, unknown.line);
   const path = `${DOOR}.modules['${name}']`;
   return urlOf(keys.map((key) => `export const ${key} = ${path}.${key};`).join('\n'));
 }
@@ -152,7 +166,8 @@ function placeOf(error, steps, url) {
 /** @param {unknown} error */
 function wordsOf(error) {
   if (!(error instanceof Error)) return `The code threw ${String(error)}.`;
-  return error.name === 'HeadwiseError' ? error.message : `${error.name}: ${error.message}`;
+  const isOurs = error.name === 'HeadwiseError' || error instanceof ImportError;
+  return isOurs ? error.message : `${error.name}: ${error.message}`;
 }
 
 /**
@@ -165,9 +180,12 @@ async function run(steps, onStep, onItem) {
   let url = '';
   /** @param {unknown} error @returns {Outcome} */
   const failure = (error) => {
+    return { how: 'error', ...placeIn(error), message: wordsOf(error) };
+  };
+  const placeIn = (/** @type {unknown} */ error) => {
+    if (error instanceof ImportError) return { step, line: error.at };
     // What does not parse has entered no step.
-    const place = step < 0 ? syntaxPlace(error, steps) : placeOf(error, steps, url || 'none');
-    return { how: 'error', ...place, message: wordsOf(error) };
+    return step < 0 ? syntaxPlace(error, steps) : placeOf(error, steps, url || 'none');
   };
   const enter = (/** @type {number} */ next) => {
     step = next;
