@@ -37,6 +37,17 @@ test('the console writes values, tensors and errors, and cuts what is long', () 
   assert.ok(inspect(['x'.repeat(1e5)]).length < 5000);
 });
 
+test('the console fills in patterns, and writes maps, sets and functions', () => {
+  assert.equal(inspect(['%s has %d of %i%%, %o', 'a', '2', 3.7, 'b', 4]), "a has 2 of 3%, 'b' 4");
+  assert.equal(inspect(['%cred %s', 'color: red']), 'red %s');
+  assert.equal(inspect(['100%', 1]), '100% 1');
+  assert.equal(inspect(['%d%%']), '%d%%', 'a text alone is no pattern');
+  const map = new Map([['a', new Set([1, 'b'])]]);
+  assert.equal(inspect([map, new Map(), new Set()]), "Map { 'a' → Set [1, 'b'] } Map {} Set []");
+  assert.equal(inspect([() => 1, inspect, class Block {}]), '() => 1 function inspect class Block');
+  assert.equal(inspect([/x/g, Promise.resolve(), Symbol('s')]), '/x/g Promise Symbol(s)');
+});
+
 test('ticks are round numbers that cover the range', () => {
   assert.deepEqual(ticksOf(0.43, 4.07), [0, 1, 2, 3, 4, 5]);
   assert.deepEqual(ticksOf(-0.2, 3), [-1, 0, 1, 2, 3]);

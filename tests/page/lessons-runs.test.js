@@ -44,3 +44,13 @@ lessonTest('a name that a module does not export has its line', 'wrapper', async
       ?.textContent?.includes("Line 2: '../tools.js' has no export 'default'"),
   );
 });
+
+lessonTest('the console’s other calls show beside the step too', 'wrapper', async (page) => {
+  await runInstead(
+    page,
+    1,
+    "console.table([{ a: 1 }]);\nconsole.dir({ b: 2 });\nconsole.debug('c %d', 3);\nconst hw = 1;",
+  );
+  await page.waitForSelector('.console pre:nth-child(3)');
+  assert.equal(await textOf(page, '.step:nth-of-type(1) .console'), '[{ a: 1 }]{ b: 2 }c 3');
+});

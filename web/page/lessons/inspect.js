@@ -8,8 +8,10 @@ const MOST = { items: 20, depth: 3, text: 4000 };
 /** @param {unknown} value @param {number} depth @returns {string} */
 function words(value, depth) {
   if (typeof value === 'string') return depth === 0 ? value : `'${value}'`;
-  if (typeof value === 'function') return `function ${value.name}`;
+  if (typeof value === 'function') return functionWords(value);
   if (typeof value !== 'object' || value === null) return String(value);
+  if (value instanceof Date || value instanceof RegExp) return String(value);
+  if (value instanceof Promise) return 'Promise';
   if (value instanceof Error) return `${value.name}: ${value.message}`;
   if (value instanceof Tensor) {
     return `tensor [${value.shape.join(', ')}] ${list(value.data, depth)}`;
@@ -18,10 +20,30 @@ function words(value, depth) {
   if (Array.isArray(value) || ArrayBuffer.isView(value)) {
     return list(/** @type {ArrayLike<unknown>} */ (/** @type {unknown} */ (value)), depth);
   }
-  const entries = Object.entries(value);
+  if (value instanceof Set) return `Set ${list([...value], depth)}`;
+  if (value instanceof Map) {
+    return `Map ${pairs([...value], ' → ', (key) => words(key, depth + 1), depth)}`;
+  }
+  return pairs(Object.entries(value), ': ', String, depth);
+}
+
+/** By its name; where it has none, as it is written. @param {Function} value */
+function functionWords(value) {
+  const [text] = String(value).split('\n');
+  if (text.startsWith('class')) return `class ${value.name}`;
+  return value.name === '' ? text : `function ${value.name}`;
+}
+
+/**
+ * @param {[unknown, unknown][]} entries
+ * @param {string} sign between a key and its value
+ * @param {(key: unknown) => string} write a key
+ * @param {number} depth
+ */
+function pairs(entries, sign, write, depth) {
   const shown = entries
     .slice(0, MOST.items)
-    .map(([key, one]) => `${key}: ${words(one, depth + 1)}`);
+    .map(([key, one]) => `${write(key)}${sign}${words(one, depth + 1)}`);
   if (entries.length > MOST.items) shown.push('…');
   return shown.length > 0 ? `{ ${shown.join(', ')} }` : '{}';
 }
@@ -35,8 +57,27 @@ function list(values, depth) {
   return `[${shown.join(', ')}]`;
 }
 
+/** What stands in a text for the next value, as in C; a style has no words. */
+const PLACES = /%[sdifoOc%]/g;
+
+/** @param {string} place @param {unknown} value */
+function fill(place, value) {
+  if (place === '%c') return '';
+  if (place === '%s' || typeof value === 'symbol') return words(value, 0);
+  if (place === '%d' || place === '%f') return String(Number(value));
+  if (place === '%i') return String(Math.trunc(Number(value)));
+  return words(value, 1);
+}
+
 /** What a call of console.log says. @param {readonly unknown[]} values */
 export function inspect(values) {
-  const text = values.map((value) => words(value, 0)).join(' ');
+  const rest = [...values];
+  const put = (/** @type {string} */ place) => {
+    if (place === '%%') return '%';
+    return rest.length > 0 ? fill(place, rest.shift()) : place;
+  };
+  const isPattern = typeof values[0] === 'string' && values.length > 1;
+  const first = isPattern ? [String(rest.shift()).replace(PLACES, put)] : [];
+  const text = [...first, ...rest.map((value) => words(value, 0))].join(' ');
   return text.length > MOST.text ? `${text.slice(0, MOST.text)}…` : text;
 }

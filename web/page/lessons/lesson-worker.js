@@ -127,7 +127,8 @@ function syntaxPlace(error, steps) {
 /** The console's calls are shown beside the step. */
 function listenToConsole() {
   let count = 0;
-  for (const level of /** @type {const} */ (['log', 'info', 'warn', 'error'])) {
+  const levels = ['log', 'info', 'debug', 'dir', 'table', 'warn', 'error'];
+  for (const level of /** @type {('log' | 'warn' | 'error')[]} */ (levels)) {
     const original = console[level];
     console[level] = (...values) => {
       original(...values);
