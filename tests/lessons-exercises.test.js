@@ -166,6 +166,13 @@ test('no number, too few and too many are not right', async () => {
   }
 });
 
+test('the code needs no imports for its check, and may use the names of a check', async () => {
+  const { solution, check } = exercises.get('two-forms');
+  assert.doesNotMatch(solution, /check|largestDifference/);
+  const clashes = 'const apart = 1;\nconst check = 2;\nconst largestDifference = 3;\n';
+  assert.deepEqual(wrongIn(await run(`${solution}\n${clashes}`, check)), []);
+});
+
 test('an exercise without a part is refused', () => {
   const parts = ['Start', 'Hint', 'Solution', 'Check'].map(
     (name) => `## ${name}\n${name === 'Hint' ? 'words' : '```js\n1;\n```'}\n`,

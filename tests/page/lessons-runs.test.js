@@ -1,7 +1,9 @@
 // What the Lessons room says of runs that fail, in steps and in exercises.
 import assert from 'node:assert/strict';
 import { textOf } from './harness.js';
-import { ended, lessonTest, resultOf, runInstead } from './lessons-room.js';
+import { ended, lessonTest, resultOf, runIn, runInstead } from './lessons-room.js';
+
+/** @import { Page } from 'puppeteer-core' */
 
 lessonTest(
   'of code that is no JavaScript every other step says that nothing ran, and after a reload too',
@@ -54,3 +56,30 @@ lessonTest('the console’s other calls show beside the step too', 'wrapper', as
   await page.waitForSelector('.console pre:nth-child(3)');
   assert.equal(await textOf(page, '.step:nth-of-type(1) .console'), '[{ a: 1 }]{ b: 2 }c 3');
 });
+
+/** Runs code as the exercise's, and waits for what is said. @param {Page} page @param {string} code @param {string} words */
+async function checkSays(page, code, words) {
+  await runIn(page, '#exercise', code);
+  await page.waitForFunction(
+    (/** @type {string} */ wanted) =>
+      document.querySelector('#exercise .results')?.textContent?.includes(wanted),
+    { timeout: 10_000 },
+    words,
+  );
+}
+
+lessonTest(
+  'what keeps a check from its end is not told as an error of the code',
+  'wrapper',
+  async (page) => {
+    const needed = 'The check needs the variable “mha”, which your code does not have.';
+    await checkSays(page, 'const other = 1;', needed);
+    await checkSays(
+      page,
+      'const mha = { stateDict: null };',
+      'The check could not finish: TypeError',
+    );
+    assert.deepEqual(await page.$$('#exercise .failed-line'), []);
+    await checkSays(page, 'const a = 1;\nnowhere;', 'Line 2: ReferenceError');
+  },
+);

@@ -15,6 +15,18 @@ import { bringIntoSight, createStep, prose } from './step-view.js';
 /** Runs quicker than this show no button to stop them. */
 const QUIET_MS = 300;
 
+/** A variable that is not there, in the words of Chromium and Firefox, and of WebKit. */
+const unknownName = /^ReferenceError: (?:([\w$]+) is not defined|Can't find variable: ([\w$]+))/;
+
+/** What went wrong in the check, which is not seen. @param {string} message */
+function checkFailure(message) {
+  const [, before, after] = unknownName.exec(message) ?? [];
+  const name = before ?? after;
+  return name
+    ? `The check needs the variable “${name}”, which your code does not have.`
+    : `The check could not finish: ${message}`;
+}
+
 export class ExerciseView {
   /** @type {Exercise} */ #exercise;
   #code = '';
@@ -114,7 +126,8 @@ export class ExerciseView {
     const place = step === 0 ? line : undefined;
     this.#step.editor.mark((how === 'error' && place) || 0);
     const where = place === undefined ? '' : `Line ${place}: `;
-    const failure = how === 'error' ? `${where}${message}` : 'Stopped before it came to an end.';
+    const error = step === 1 ? checkFailure(String(message)) : `${where}${message}`;
+    const failure = how === 'error' ? error : 'Stopped before it came to an end.';
     const end = how === 'done' ? this.#verdict(items) : this.#failure(failure);
     this.#step.results.replaceChildren(end, ...elements);
     bringIntoSight(end);

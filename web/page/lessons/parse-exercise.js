@@ -9,7 +9,7 @@
  *     ## Start, ## Hint, ## Solution, ## Check
  *
  * Start, Solution and Check hold a block of JavaScript each, Hint a paragraph. The check runs after the visitor's code and
- * knows its variables; each of its calls of `check` tells whether one thing is right.
+ * knows its variables; each of its calls of `check` tells whether one thing is right. What it imports is CHECK_IMPORTS.
  *
  * @typedef {object} Exercise
  * @property {string} title
@@ -20,6 +20,10 @@
  * @property {string} solution code
  * @property {string} check code
  */
+
+/** A check has its own: the visitor's code may import less, or use its names. */
+const CHECK_IMPORTS = `const { load, tensor } = await import('headwise');
+const { check, largestDifference } = await import('../tools.js');`;
 
 /** @param {string} text */
 const codeOf = (text) => /```js\n([\s\S]*?)\n```/.exec(text)?.[1];
@@ -47,6 +51,6 @@ export function parseExercise(source) {
     start,
     hint,
     solution,
-    check,
+    check: `{\n${CHECK_IMPORTS}\n${check}\n}`,
   };
 }
