@@ -287,8 +287,8 @@ lessonTest(
     await page.waitForSelector('.exercise .message.error');
     assert.match(await resultOf(page, 6), /^Line 1: SyntaxError/);
     await runInstead(page, 6, 'for (;;);');
-    await page.waitForSelector('.exercise .row button:nth-of-type(3):not([hidden])');
-    await page.click('.exercise .row button:nth-of-type(3)');
+    await page.waitForSelector('.exercise .stop:not([hidden])');
+    await page.click('.exercise .stop');
     await page.waitForFunction(() =>
       document.querySelector('.exercise .results')?.textContent?.includes('Stopped'),
     );

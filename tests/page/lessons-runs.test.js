@@ -83,3 +83,36 @@ lessonTest(
     await checkSays(page, 'const a = 1;\nnowhere;', 'Line 2: ReferenceError');
   },
 );
+
+lessonTest(
+  'an exercise says that it runs, in the place where it says how it ended',
+  'wrapper',
+  async (page) => {
+    const status = '#exercise .results > [role=status]';
+    await page.click('#exercise .row button');
+    await page.waitForSelector('#exercise .checks');
+    assert.equal(await textOf(page, status), '2 of 3 right so far.');
+    await page.$eval(status, (element) => element.setAttribute('data-mark', ''));
+    assert.equal(await page.$eval('#exercise .row kbd:last-child', ({ hidden }) => hidden), true);
+    await runIn(page, '#exercise', 'for (;;);');
+    await page.waitForSelector('#exercise .stop:not([hidden])');
+    assert.equal(await textOf(page, status), 'Running …');
+    assert.equal(await textOf(page, '#exercise .row kbd:not([hidden]):last-child'), 'Esc');
+    const opacity = () =>
+      page.$eval('#exercise .checks', (checks) => {
+        const given = checks.parentElement;
+        return given && getComputedStyle(given).opacity;
+      });
+    assert.equal(await opacity(), '0.55', 'the old result is no result of this run');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('#exercise .stop[hidden]');
+    assert.match(await textOf(page, `${status}[data-mark].error`), /^Stopped/, 'the same element');
+    await runIn(page, '#exercise', 'const = 1;');
+    await page.waitForFunction(
+      (/** @type {string} */ where) =>
+        document.querySelector(where)?.textContent?.startsWith('Line 1: SyntaxError'),
+      {},
+      status,
+    );
+  },
+);

@@ -189,7 +189,7 @@ lessonTest(
     assert.equal(await focused(page), 'Run of step-1');
 
     await runIn(page, '#exercise', 'for (;;);');
-    const stop = '#exercise .row button:last-child';
+    const stop = '#exercise .stop';
     await page.waitForSelector(`${stop}:not([hidden])`);
     await page.focus(stop);
     await page.keyboard.press('Enter');
@@ -207,7 +207,7 @@ lessonTest(
   'by-hand',
   async (page) => {
     await runIn(page, '#exercise', 'for (;;);');
-    const stop = '#exercise .row button:last-child';
+    const stop = '#exercise .stop';
     await page.waitForSelector(`${stop}:not([hidden])`);
     assert.equal(await textOf(page, stop), 'Stop');
     await page.click('#rooms a[href^="#bench"]');

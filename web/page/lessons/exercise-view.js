@@ -1,7 +1,7 @@
 /**
  * A lesson's exercise: a task, code to begin with, a check that says what is still wrong, a hint and a solution.
  *
- * @import { Item } from './audience.js'
+ * @import { CheckItem, Item } from './audience.js'
  * @import { Exercise } from './parse-exercise.js'
  * @import { Outcome } from './run.js'
  */
@@ -35,7 +35,12 @@ export class ExerciseView {
   /** @type {(() => void) | undefined} */ #stopRun;
   /** @type {() => void} */ #onSolved;
   /** @type {import('./step-view.js').StepElements} */ #step;
-  #stop = el('button', { type: 'button', class: 'quiet', hidden: true, ...ESCAPE }, 'Stop');
+  #stop = el('button', { type: 'button', class: 'quiet stop', hidden: true, ...ESCAPE }, 'Stop');
+  #escape = el('kbd', { class: 'note', hidden: true, 'aria-hidden': 'true' }, 'Esc');
+  /** What is said of the run. One element for all: one that comes with its words is not always read out. */
+  #status = el('p', { class: 'note', role: 'status' }, 'The check has not run yet.');
+  /** What the run gave. */
+  #given = el('div', { class: 'given' });
   #endEscape = () => {};
 
   /**
@@ -71,22 +76,31 @@ export class ExerciseView {
       this.#step.editor.set(solution);
       this.run();
     });
-    const { section, row } = this.#step;
+    const { section, row, results } = this.#step;
     section.classList.add('exercise');
     section.id = 'exercise';
     this.#stop.addEventListener('click', () => this.stop());
-    row.append(this.#stop);
+    row.append(this.#stop, this.#escape);
     row.after(
       el('details', {}, el('summary', {}, 'Hint'), prose(hint)),
       el('details', {}, el('summary', {}, 'Show solution'), el('pre', {}, solution), use),
     );
     this.element = section;
-    this.#say('The check has not run yet.');
+    results.append(this.#status, this.#given);
   }
 
-  /** @param {string} words */
-  #say(words) {
-    this.#step.results.replaceChildren(el('p', { class: 'note' }, words));
+  /** @param {string} words @param {string} kind the class of what is said */
+  #say(words, kind) {
+    this.#status.className = kind;
+    this.#status.textContent = words;
+  }
+
+  /** Whether a run goes on for so long that it can be stopped. @param {boolean} isLong */
+  #setLong(isLong) {
+    const hadFocus = document.activeElement === this.#stop;
+    this.#stop.hidden = this.#escape.hidden = !isLong;
+    if (isLong) this.#say('Running …', 'note');
+    else if (hadFocus) this.#step.run.focus();
   }
 
   run() {
@@ -97,7 +111,7 @@ export class ExerciseView {
     this.element.dataset.state = 'running';
     /** @type {Item[]} */
     const items = [];
-    const showing = setTimeout(() => (this.#stop.hidden = false), QUIET_MS);
+    const showing = setTimeout(() => this.#setLong(true), QUIET_MS);
     this.#endEscape = stopOnEscape(() => this.stop());
     this.#stopRun = startRun([this.#code, this.#exercise.check], {
       onStep() {},
@@ -112,9 +126,7 @@ export class ExerciseView {
 
   /** @param {Outcome} outcome @param {Item[]} items */
   #finish({ how, step, line, message }, items) {
-    const hasFocus = document.activeElement === this.#stop;
-    this.#stop.hidden = true;
-    if (hasFocus) this.#step.run.focus();
+    this.#setLong(false);
     this.element.dataset.state = how;
     // What is right and wrong comes first, what the code shows after it.
     const checks = items.filter((item) => item.kind === 'check');
@@ -128,24 +140,21 @@ export class ExerciseView {
     const where = place === undefined ? '' : `Line ${place}: `;
     const error = step === 1 ? checkFailure(String(message)) : `${where}${message}`;
     const failure = how === 'error' ? error : 'Stopped before it came to an end.';
-    const end = how === 'done' ? this.#verdict(items) : this.#failure(failure);
-    this.#step.results.replaceChildren(end, ...elements);
-    bringIntoSight(end);
+    if (how === 'done') this.#judge(checks);
+    else this.#say(failure, 'message error');
+    this.#given.replaceChildren(...elements);
+    bringIntoSight(this.#status);
   }
 
-  /** @param {string} words */
-  #failure(words) {
-    return el('p', { class: 'message error', role: 'alert' }, words);
-  }
-
-  /** @param {Item[]} items */
-  #verdict(items) {
-    const checks = items.filter((item) => item.kind === 'check');
+  /** @param {CheckItem[]} checks */
+  #judge(checks) {
     const left = checks.filter(({ passed }) => !passed).length;
-    if (left === 0) this.#onSolved();
-    const words =
-      left === 0 ? 'Solved.' : `${checks.length - left} of ${checks.length} right so far.`;
-    return el('p', { class: left === 0 ? 'verdict solved' : 'verdict', role: 'status' }, words);
+    if (left > 0) {
+      this.#say(`${checks.length - left} of ${checks.length} right so far.`, 'verdict');
+      return;
+    }
+    this.#say('Solved.', 'verdict solved');
+    this.#onSolved();
   }
 
   /** Ends a run, and says so. */
