@@ -15,6 +15,7 @@ import { keep, keptOf } from './keep.js';
 import { createBar } from './lesson-bar.js';
 import { LessonView } from './lesson-view.js';
 import { packCode, unpackCode } from './share.js';
+import { focusTarget, tabFromSight } from './sight.js';
 import { prose } from './step-view.js';
 
 const SHARE = 'Copy a link with my changes';
@@ -106,10 +107,13 @@ class LessonsRoom {
     // What was asked for once is no part of what is shown.
     const target = to && document.getElementById(to);
     if (target) {
-      scrollAndHold(this.#room, () => {
+      const scroll = () => {
         target.scrollIntoView();
         return target.isConnected;
-      });
+      };
+      scroll();
+      scrollAndHold(this.#room, scroll);
+      focusTarget(target);
     }
     if (to) this.#store.set({ lessonStep: '' });
   }
@@ -135,7 +139,9 @@ class LessonsRoom {
     else showContents(page);
     // From the link at the end to the beginning of the next. Back and Forward lead to where one was.
     if (isFollowed) scrollTo(0, 0);
-    if (isFollowed || hadFocus) focusHeading(page);
+    if (!isFollowed && !hadFocus) return;
+    focusHeading(page);
+    tabFromSight(page);
   }
 
   /**

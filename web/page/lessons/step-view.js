@@ -7,6 +7,7 @@
 import { el } from '../shared/dom.js';
 import { addressOf, citations } from './documents.js';
 import { createEditor } from './editor.js';
+import { coveredHeight } from './sight.js';
 
 /**
  * Text in which `code` is marked.
@@ -102,8 +103,7 @@ export function createStep(options) {
 /** Scrolls up to what a run gave, if that is out of sight: on a narrow screen it comes before the code. @param {Element} given */
 export function bringIntoSight(given) {
   const { bottom } = given.getBoundingClientRect();
-  const { scrollPaddingTop } = getComputedStyle(document.documentElement);
-  if (bottom < Number.parseFloat(scrollPaddingTop)) given.scrollIntoView({ block: 'nearest' });
+  if (bottom < coveredHeight()) given.scrollIntoView({ block: 'nearest' });
 }
 
 /** @typedef {ReturnType<typeof createStep>} StepElements */

@@ -1,0 +1,65 @@
+// Where the focus is in the Lessons room after a link, Back and the arrow keys: in what is seen.
+import assert from 'node:assert/strict';
+import { pageTest } from './harness.js';
+import { ended, lessonTest } from './lessons-room.js';
+
+/** @import { Page } from 'puppeteer-core' */
+
+/** What has the focus, where it begins in the window, and how far down the page is. @param {Page} page */
+const focused = (page) =>
+  page.evaluate(() => {
+    const { activeElement: element } = document;
+    const top = element?.getBoundingClientRect().top ?? NaN;
+    return { id: element?.id ?? '', tag: element?.tagName, top, y: scrollY, height: innerHeight };
+  });
+
+/** Presses Tab, which is not to move the page far. @param {Page} page */
+async function tabStays(page) {
+  const before = await focused(page);
+  await page.keyboard.press('Tab');
+  const { top, y, height, tag } = await focused(page);
+  assert.ok(top >= 0 && top < height, `${tag} at ${top}`);
+  assert.ok(Math.abs(y - before.y) < height / 2, `from ${before.y} to ${y}`);
+}
+
+lessonTest(
+  'a link to a document takes the focus there, and Back to what is seen',
+  'wrapper',
+  async (page) => {
+    await page.focus('.step:nth-of-type(4) .source a');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.contents');
+    assert.match((await focused(page)).id, /^document-\d+$/);
+    await tabStays(page);
+    await page.focus('.documents a[href*="lesson=wrapper"][href*="to=step-5"]');
+    await page.keyboard.press('Enter');
+    await ended(page);
+    assert.equal((await focused(page)).id, 'step-5');
+    await tabStays(page);
+    const { y: left } = await focused(page);
+    await page.evaluate(() => history.back());
+    await page.waitForSelector('.contents');
+    await page.waitForFunction(() => scrollY > 500);
+    assert.equal((await focused(page)).tag, 'H1');
+    await tabStays(page);
+    await page.evaluate(() => history.forward());
+    await ended(page);
+    await page.waitForFunction((/** @type {number} */ y) => Math.abs(scrollY - y) < 5, {}, left);
+    await tabStays(page);
+  },
+);
+
+for (const [to, id] of [
+  ['step-3', 'step-3'],
+  ['exercise', 'exercise-title'],
+]) {
+  pageTest(
+    `an address that names ${to} takes the focus there`,
+    `#lessons?lesson=by-hand&to=${to}`,
+    async (page) => {
+      assert.equal((await focused(page)).id, id);
+      await tabStays(page);
+    },
+    { ready: async (page) => void (await ended(page)) },
+  );
+}
