@@ -63,3 +63,23 @@ for (const [to, id] of [
     { ready: async (page) => void (await ended(page)) },
   );
 }
+
+lessonTest('the cursor is never behind the bar', 'which-head', async (page) => {
+  await page.focus('.step:nth-of-type(7) .editor pre');
+  await page.waitForSelector('.cm-focused');
+  await page.keyboard.down('Control');
+  await page.keyboard.press('End');
+  await page.keyboard.up('Control');
+  for (let i = 0; i < 42; i++) {
+    await page.keyboard.press('ArrowUp');
+    // The editor scrolls a frame later; an empty line has no rectangle.
+    await page.waitForFunction(
+      () => {
+        const { top = 0 } = getSelection()?.getRangeAt(0).getBoundingClientRect() ?? {};
+        const bar = document.querySelector('.lesson-bar')?.getBoundingClientRect().bottom ?? NaN;
+        return top === 0 || top >= bar;
+      },
+      { timeout: 5000 },
+    );
+  }
+});

@@ -7,6 +7,7 @@ import { EditorState, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, EditorView, keymap } from '@codemirror/view';
 import { classHighlighter, highlightCode } from '@lezer/highlight';
 import { el } from '../shared/dom.js';
+import { coveredHeight } from './sight.js';
 
 /** Marks a line, counted from 1; 0: none. */
 const markLine = /** @type {import('@codemirror/state').StateEffectType<number>} */ (
@@ -174,6 +175,7 @@ function makeView(code, label, onChange, onRun) {
         mark,
         indents,
         EditorView.lineWrapping,
+        EditorView.scrollMargins.of(() => ({ top: coveredHeight() })),
         EditorView.contentAttributes.of({ 'aria-label': label }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) onChange(update.state.doc.toString());
