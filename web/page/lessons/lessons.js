@@ -160,7 +160,12 @@ class LessonsRoom {
     const view = new LessonView(lesson, {
       code: lesson.steps.map((step) => code[step.title] ?? step.code),
       head: [
-        el('p', { class: 'number-of' }, `Lesson ${entry.number} of ${lessons.length}`),
+        el(
+          'div',
+          { class: 'lesson-top' },
+          el('p', { class: 'number-of' }, `Lesson ${entry.number} of ${lessons.length}`),
+          el('p', { class: 'share-link' }, share),
+        ),
         el('h1', {}, lesson.title),
         ...lesson.text.map(prose),
       ],
@@ -176,7 +181,6 @@ class LessonsRoom {
       },
     });
     share.hidden = !view.isChanged;
-    view.element.querySelector('header')?.append(el('p', { class: 'share-link' }, share));
     const task = new ExerciseView(exercise, {
       code: keptOf(id).exercise,
       onChange: (now) => keep(id, { exercise: now === exercise.start ? undefined : now }),
