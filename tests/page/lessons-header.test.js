@@ -1,7 +1,9 @@
-// The header of a lesson: it keeps its height when code changes.
+// The header of a lesson: it keeps its height when code changes, and says what a link has changed.
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
-import { lessonTest } from './lessons-room.js';
+import { pageTest, textOf, violations } from './harness.js';
+import { ended, lessonTest } from './lessons-room.js';
+import { packCode } from '../../web/page/lessons/share.js';
 
 // No window of WebKitGTK is as narrow as a phone.
 for (const width of engine.leastWidth > 0 ? [1440] : [1440, 360]) {
@@ -24,3 +26,26 @@ for (const width of engine.leastWidth > 0 ? [1440] : [1440, 360]) {
     },
   );
 }
+
+const brought = await packCode({
+  'Several heads at once': 'no step is called so',
+  'Two heads of two numbers': '// changed',
+  'Heads times width': '// changed too',
+});
+
+pageTest(
+  'a link with changed code says which steps it changes, and leads to them',
+  `#lessons?lesson=wrapper&code=${brought}`,
+  async (page) => {
+    assert.equal(
+      await textOf(page, '.lesson header [role=status]'),
+      'The link brings changed code in steps 2 and 4. It has not run yet: read it, then press Run.',
+    );
+    assert.deepEqual(await violations(page), []);
+    await page.click('.lesson header [role=status] a:nth-of-type(2)');
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'step-4');
+    assert.ok(await page.evaluate(() => location.hash.includes('code=')), 'the code stays there');
+    await ended(page, 'unrun');
+  },
+  { ready: async (page) => void (await ended(page, 'unrun')) },
+);

@@ -9,6 +9,7 @@ import { html, nothing, render } from '../shared/template.js';
 import { el } from '../shared/dom.js';
 import { address, lessons } from './catalogue.js';
 import { keep, keptOf } from './keep.js';
+import { goToSection } from './sight.js';
 
 /**
  * @param {Entry} entry
@@ -26,11 +27,7 @@ export function createBar(entry, sections) {
     const { seen, solved } = keptOf(id);
     const isDone = isExercise ? solved : seen.includes(lesson.steps[i].title);
     const title = isExercise ? `Exercise: ${exercise.title}` : `${i + 1} ${lesson.steps[i].title}`;
-    const go = (/** @type {Event} */ event) => {
-      event.preventDefault();
-      sections[i].scrollIntoView();
-      sections[i].querySelector('h2')?.focus({ preventScroll: true });
-    };
+    const go = (/** @type {Event} */ event) => goToSection(event, sections[i]);
     const to = isExercise ? 'exercise' : `step-${i + 1}`;
     const words = `${title}${isDone ? (isExercise ? ' (solved)' : ' (read)') : ''}`;
     return html`<li>

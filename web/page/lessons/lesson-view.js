@@ -139,10 +139,10 @@ export class LessonView {
     });
   }
 
-  /** Shows the code without running it: somebody else wrote it. @param {string} words */
-  wait(words) {
+  /** Shows the code without running it: somebody else wrote it. @param {...(string | Node)} words */
+  wait(...words) {
     this.element.dataset.state = 'unrun';
-    this.#status.textContent = words;
+    this.#status.replaceChildren(...words);
   }
 
   /** Says what is wrong, until the next run. @param {string} words */

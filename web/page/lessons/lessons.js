@@ -15,11 +15,10 @@ import { keep, keptOf } from './keep.js';
 import { createBar } from './lesson-bar.js';
 import { LessonView } from './lesson-view.js';
 import { packCode, unpackCode } from './share.js';
-import { focusTarget, tabFromSight } from './sight.js';
+import { focusTarget, goToSection, tabFromSight } from './sight.js';
 import { prose } from './step-view.js';
 
 const SHARE = 'Copy a link with my changes';
-const UNRUN = 'The link contains changed code. It has not run yet: read it, then press Run.';
 const UNREAD = 'The changes in the link could not be read: it may be cut short.';
 
 /** Only what differs from the lesson, by the step's title. @param {Entry} entry @param {string[]} code */
@@ -42,6 +41,39 @@ async function broughtBy({ id }, packed) {
   if (!code) return { isUnread: true };
   const isOwn = JSON.stringify(code) === JSON.stringify(keptOf(id).code);
   return isOwn ? {} : { code };
+}
+
+const list = new Intl.ListFormat('en');
+
+/**
+ * That code which came with the address has not run, with links to the steps that it changes.
+ *
+ * @param {Entry} entry
+ * @param {Record<string, string>} brought
+ * @param {HTMLElement[]} sections of the steps
+ */
+function unrunWords({ id, lesson }, brought, sections) {
+  const changed = [...lesson.steps.keys()].filter((i) => {
+    const { title, code } = lesson.steps[i];
+    return (brought[title] ?? code) !== code;
+  });
+  const links = list.formatToParts(changed.map(String)).map(({ type, value }) => {
+    if (type === 'literal') return value;
+    const link = el(
+      'a',
+      { href: address(id, `step-${Number(value) + 1}`) },
+      `${Number(value) + 1}`,
+    );
+    link.addEventListener('click', (event) => goToSection(event, sections[Number(value)]));
+    return link;
+  });
+  const steps = changed.length === 1 ? 'step ' : 'steps ';
+  const where = links.length > 0 ? [' in ', steps, ...links] : [];
+  return [
+    'The link brings changed code',
+    ...where,
+    '. It has not run yet: read it, then press Run.',
+  ];
 }
 
 class LessonsRoom {
@@ -193,7 +225,7 @@ class LessonsRoom {
     const bar = createBar(entry, [...view.sections, task.element]);
     page.append(bar.element, view.element, nextLink(entry));
     [this.#view, this.#exercise, this.#bar] = [view, task, bar];
-    if (brought) view.wait(UNRUN);
+    if (brought) view.wait(...unrunWords(entry, brought, view.sections));
     else view.run();
   }
 

@@ -13,6 +13,13 @@ export function focusTarget(target) {
   if (heading instanceof HTMLElement) heading.focus({ preventScroll: true });
 }
 
+/** Goes to a section of the page in place of following the link that was clicked. @param {Event} event @param {Element} section */
+export function goToSection(event, section) {
+  event.preventDefault();
+  section.scrollIntoView();
+  focusTarget(section);
+}
+
 /**
  * Lets Tab go on from what is seen, should the heading that has the focus be out of sight: Back leads to a place far
  * below it.
