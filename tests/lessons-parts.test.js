@@ -1,11 +1,13 @@
 // Parts of the Lessons room that need no page: code in an address, values in the console, ticks of a chart.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { tensor } from 'headwise';
 import { inspect } from '../web/page/lessons/inspect.js';
+import { parseLesson } from '../web/page/lessons/parse.js';
 import { ticksOf } from '../web/page/lessons/pictures/ticks.js';
 import { packCode, unpackCode } from '../web/page/lessons/share.js';
-import { formatValue } from '../web/page/lessons/words.js';
+import { formatValue, sourcesOf, whose } from '../web/page/lessons/words.js';
 
 test('changed code comes back from an address as it went in', async () => {
   const code = { 'Two heads': "show('ä € 😀', 1);\n", 'Heads times width': 'x'.repeat(5000) };
@@ -77,4 +79,31 @@ test('what is nested is written nested, its numbers alike', () => {
   ];
   assert.equal(formatValue(rows), '[[2.0000, −1.0000], [0.3595, 1.0000]]');
   assert.equal(formatValue([[2, 3]]), '[[2, 3]]');
+});
+
+test('known results are told apart by where they come from', async () => {
+  /** @param {...('prints' | 'expected' | 'recorded')} by */
+  const known = (...by) => by.map((one) => ({ by: one, name: one, value: 1 }));
+  assert.equal(sourcesOf(known('prints')), 'the documents print them');
+  assert.equal(sourcesOf(known('expected')), 'they follow from the documents');
+  assert.equal(sourcesOf(known('recorded')), 'they were recorded when the lesson was written');
+  assert.equal(
+    sourcesOf(known('prints', 'prints', 'expected')),
+    'the documents print 2, 1 follows from them',
+  );
+  assert.equal(
+    sourcesOf(known('expected', 'expected', 'recorded')),
+    '2 follow from the documents, 1 was recorded when the lesson was written',
+  );
+  assert.equal(whose(known('recorded')), 'Recorded');
+  assert.equal(whose(known('expected', 'recorded')), 'Expected');
+});
+
+test('what is computed of the project’s own models follows from no document', async () => {
+  const folder = new URL('../web/page/lessons/files/', import.meta.url);
+  for (const name of ['15-induction-heads', '17-which-head']) {
+    const { steps } = parseLesson(await readFile(new URL(`${name}.js`, folder), 'utf8'));
+    const by = steps.flatMap(({ printed }) => printed.map((one) => one.by));
+    assert.deepEqual([...new Set(by)], ['recorded'], name);
+  }
 });

@@ -114,8 +114,8 @@ const documents = () => html`
     <h2 id="documents-title">The documents</h2>
     <p class="note">
       The lessons follow five documents step by step, and some follow a paper. A result that a document prints stands under
-      “Document”, beside the one computed here; “Expected” marks results that follow from the
-      document. The numbers lead to lesson and step.
+      “Document”, beside the one computed here. “Expected” marks results that follow from the
+      document, “Recorded” results that the code gave when the lesson was written. The numbers lead to lesson and step.
     </p>
     ${DOCUMENTS.map(
       (document) => html`

@@ -2,7 +2,7 @@
  * A lesson's steps on the page, which run one after another as one module.
  *
  * @import { Item } from './audience.js'
- * @import { Lesson, Printed, Step } from './parse.js'
+ * @import { Lesson, Step } from './parse.js'
  * @import { Outcome } from './run.js'
  * @import { StepElements } from './step-view.js'
  */
@@ -13,18 +13,10 @@ import { ESCAPE, stopOnEscape } from './escape.js';
 import { resultsOf } from './results.js';
 import { startRun } from './run.js';
 import { bringIntoSight, createStep } from './step-view.js';
+import { sourcesOf } from './words.js';
 
 /** Runs quicker than this show no progress. */
 const QUIET_MS = 300;
-
-/** @param {Printed[]} known */
-function sourcesOf(known) {
-  const printed = known.filter(({ by }) => by === 'prints').length;
-  const derived = known.length - printed;
-  if (printed === 0) return 'they follow from the documents';
-  if (derived === 0) return 'the documents print them';
-  return `the documents print ${printed}, ${derived} ${derived === 1 ? 'follows' : 'follow'} from them`;
-}
 
 /** @typedef {StepElements & { step: Step, equal: number }} StepView equal: results that are as the document has them */
 

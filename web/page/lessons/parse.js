@@ -16,9 +16,10 @@
  *     // prints Output = [[0.2996, 0.8053], [0.3061, 0.8210]]
  *
  * `prints` is what the document prints for what `show` shows under that name, `expected` what follows from the
- * document without being printed there; either is JSON and may go on for lines.
+ * document without being printed there, `recorded` what the code gave when the lesson was written; each is JSON and may
+ * go on for lines.
  *
- * @typedef {{ by: 'prints' | 'expected', name: string, value: any }} Printed
+ * @typedef {{ by: 'prints' | 'expected' | 'recorded', name: string, value: any }} Printed
  *
  * @typedef {object} Step
  * @property {string} title
@@ -73,7 +74,7 @@ function parseStep(part) {
   const isComment = (/** @type {string} */ line) => line.startsWith('//');
   const start = lines.findIndex((line) => !isComment(line));
   const words = lines.slice(0, start).map((line) => line.replace(/^\/\/ ?/, ''));
-  const at = lines.findIndex((line) => /^\/\/ (prints|expected) /.test(line));
+  const at = lines.findIndex((line) => /^\/\/ (prints|expected|recorded) /.test(line));
   const code = lines.slice(start, at < 0 ? lines.length : at);
   const values = at < 0 ? [] : lines.slice(at).map((line) => line.replace(/^\/\/ ?/, ''));
   const from = words.find((line) => line.startsWith('@from ')) ?? '';
@@ -84,7 +85,7 @@ function parseStep(part) {
     code: code.join('\n').trim(),
     printed: values
       .join('\n')
-      .split(/^(?=prints |expected )/m)
+      .split(/^(?=prints |expected |recorded )/m)
       .filter(Boolean)
       .map(parsePrinted),
   };
@@ -95,7 +96,7 @@ function parseStep(part) {
  * @returns {Printed}
  */
 function parsePrinted(text) {
-  const [, by, name, json] = /^(prints|expected) (.+?) =\s([\s\S]*)$/.exec(text) ?? [];
+  const [, by, name, json] = /^(prints|expected|recorded) (.+?) =\s([\s\S]*)$/.exec(text) ?? [];
   if (json === undefined) throw new Error(`"${text}" is not "prints name = value"`);
-  return { by: by === 'prints' ? by : 'expected', name, value: JSON.parse(json) };
+  return { by: /** @type {Printed['by']} */ (by), name, value: JSON.parse(json) };
 }

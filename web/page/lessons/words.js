@@ -11,8 +11,30 @@ import { formatCount, formatNumber, formatWeight } from '../shared/format.js';
 export const HERE = 'Headwise';
 
 /** @param {Printed[]} printed */
-export const whose = (printed) =>
-  printed.every(({ by }) => by === 'prints') ? 'Document' : 'Expected';
+export function whose(printed) {
+  const isAll = (/** @type {Printed['by']} */ wanted) => printed.every(({ by }) => by === wanted);
+  if (isAll('prints')) return 'Document';
+  return isAll('recorded') ? 'Recorded' : 'Expected';
+}
+
+/** Where known results come from. @param {Printed[]} known */
+export function sourcesOf(known) {
+  const count = (/** @type {Printed['by']} */ wanted) =>
+    known.filter(({ by }) => by === wanted).length;
+  const [printed, derived, recorded] = [count('prints'), count('expected'), count('recorded')];
+  if (printed === known.length) return 'the documents print them';
+  if (derived === known.length) return 'they follow from the documents';
+  if (recorded === known.length) return 'they were recorded when the lesson was written';
+  const from = printed > 0 ? 'them' : 'the documents';
+  return [
+    printed > 0 && `the documents print ${printed}`,
+    derived > 0 && `${derived} ${derived === 1 ? 'follows' : 'follow'} from ${from}`,
+    recorded > 0 &&
+      `${recorded} ${recorded === 1 ? 'was' : 'were'} recorded when the lesson was written`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
 
 /** @param {readonly any[]} values numbers, or nested as a tensor's @returns {string} */
 export const formatList = (values) => {

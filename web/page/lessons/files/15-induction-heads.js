@@ -30,8 +30,8 @@ const prompt = 'gkQzbTxgkQz';
 const next = [...model.generate(encode(prompt), { maxTokens: 7 })];
 show('After gkQzbTxgkQz it writes', decode(next));
 
-// expected Layers and heads = [2, 8]
-// expected After gkQzbTxgkQz it writes = "bTxgkQz"
+// recorded Layers and heads = [2, 8]
+// recorded After gkQzbTxgkQz it writes = "bTxgkQz"
 
 // %% What it is sure of
 // @from Olsson 2022, definition of induction heads
@@ -61,7 +61,7 @@ show('Second time', mean(sure.slice(10, 19)));
 show('Third time', mean(sure.slice(20)));
 show('It knows what repeats', mean(sure.slice(10)) > 0.5);
 
-// expected It knows what repeats = true
+// recorded It knows what repeats = true
 
 // %% Heads that look one back
 // @from Olsson 2022, how induction heads work
@@ -123,7 +123,7 @@ show(
     Math.max(...induction.toNested()[0]) < 0.1,
 );
 
-// expected Layer 1 has it, layer 0 has not = true
+// recorded Layer 1 has it, layer 0 has not = true
 
 // %% Muted
 // @from Olsson 2022, ablations
@@ -162,7 +162,7 @@ show('Without the induction heads', two);
 show('Without the others of layer 1', others);
 show('It needs both kinds', one < all / 2 && two < all / 2);
 
-// expected It needs both kinds = true
+// recorded It needs both kinds = true
 
 // %% Your own
 // @from Olsson 2022, definition of induction heads

@@ -168,7 +168,7 @@ const falls = Object.values(losses).every(
 );
 show('Each loss falls', falls);
 
-// expected Each loss falls = true
+// recorded Each loss falls = true
 
 // %% A net of modules
 // @from 003, section 3; 003, section 6
@@ -278,7 +278,7 @@ const wrong = said(fresh).filter(
 show('Wrong of 50 new rows', wrong.length);
 show('Nearly all right', wrong.length <= 5);
 
-// expected Nearly all right = true
+// recorded Nearly all right = true
 
 // %% Your own
 // @from 003, section 3

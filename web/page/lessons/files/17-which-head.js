@@ -47,9 +47,9 @@ show('Likeliest', decode(likeliest.slice(0, 1)));
 show('Runner-up', decode(likeliest.slice(1, 2)));
 show('Logit of b less that of Q', clean);
 
-// expected Likeliest = "b"
-// expected Runner-up = "Q"
-// expected Logit of b less that of Q = 9.8016
+// recorded Likeliest = "b"
+// recorded Runner-up = "Q"
+// recorded Logit of b less that of Q = 9.8016
 
 // %% What each head writes
 // @from Elhage 2021, logit attribution
@@ -91,8 +91,8 @@ const all = sum([
 ]);
 show('The sum closes', Math.abs(all - clean) < 1e-4);
 
-// expected They write the answer = "L1H6, L1H2, L1H1, L1H5"
-// expected The sum closes = true
+// recorded They write the answer = "L1H6, L1H2, L1H1, L1H5"
+// recorded The sum closes = true
 
 // %% Where they look
 // @from Olsson 2022, definition of induction heads
@@ -123,9 +123,9 @@ show(
   writers.every((head) => weightOnB(head) > 0.9),
 );
 
-// expected L1H7 looks at b with = 0.7435
-// expected L1H7 writes = -0.3720
-// expected The four look there the most = true
+// recorded L1H7 looks at b with = 0.7435
+// recorded L1H7 writes = -0.3720
+// recorded The four look there the most = true
 
 // %% Without one head
 // @from Wang 2022, ablation; Olsson 2022, ablations
@@ -170,10 +170,10 @@ show('Lost without L1H6', lost[1][6]);
 show('L1H7, lost with zeros', lost[1][7]);
 show('L1H7, lost with its mean', lostWithMean.toNested()[1][7]);
 
-// expected Lost without L0H4 = 9.2504
-// expected Lost without L1H6 = 2.3957
-// expected L1H7, lost with zeros = -1.1024
-// expected L1H7, lost with its mean = -0.1265
+// recorded Lost without L0H4 = 9.2504
+// recorded Lost without L1H6 = 2.3957
+// recorded L1H7, lost with zeros = -1.1024
+// recorded L1H7, lost with its mean = -0.1265
 
 // %% Why the two disagree
 // @from Rushing 2024, the scale of the final norm; Elhage 2021, logit attribution
@@ -196,8 +196,8 @@ showBars('b against Q without one head', {
 show('L0H4 writes', written[0][4]);
 show('Stretched by', left / bySum);
 
-// expected L0H4 writes = -0.1255
-// expected Stretched by = 1.1616
+// recorded L0H4 writes = -0.1255
+// recorded Stretched by = 1.1616
 
 // %% Which head the four depend on
 // @from Wang 2022, patching
@@ -238,11 +238,11 @@ show('Its row at b alone brings back', share(patch));
 show('L0H3 brings back', broughtBack.toNested()[0][3]);
 show('Lost without L0H3', lost[0][3]);
 
-// expected b against Q in the other text = -3.6818
-// expected L0H4 brings back = 0.8903
-// expected Its row at b alone brings back = 0.8903
-// expected L0H3 brings back = 0.0266
-// expected Lost without L0H3 = 5.8177
+// recorded b against Q in the other text = -3.6818
+// recorded L0H4 brings back = 0.8903
+// recorded Its row at b alone brings back = 0.8903
+// recorded L0H3 brings back = 0.0266
+// recorded Lost without L0H3 = 5.8177
 
 // %% The whole circuit
 // @from Olsson 2022, how induction heads work; Wang 2022, patching
@@ -297,9 +297,9 @@ show('L1H6 in the first text', weightOnB(6));
 show('L1H6 in the other text', inOther[0]);
 show('L1H6 with one row of L0H4', withRow[0]);
 
-// expected L1H6 in the first text = 0.9298
-// expected L1H6 in the other text = 0.2139
-// expected L1H6 with one row of L0H4 = 0.9195
+// recorded L1H6 in the first text = 0.9298
+// recorded L1H6 in the other text = 0.2139
+// recorded L1H6 with one row of L0H4 = 0.9195
 
 // %% Your own
 // @from Elhage 2021, logit attribution
