@@ -61,7 +61,7 @@ export const DOCUMENTS = [
     href: 'https://transformer-circuits.pub/2021/framework/index.html',
     link: 'The article',
     about:
-      'Heads as parts of a sum, and where induction heads were found. Only the lesson “Which head did it?” follows it and the next two.',
+      'Heads as parts of a sum, and where induction heads were found. Of the lessons only “Which head did it?” follows this article and the next two papers.',
   },
   {
     id: 'Wang 2022',

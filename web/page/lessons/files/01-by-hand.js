@@ -32,7 +32,7 @@ showChain('The first sequence', [['embeddings', embeddings]]);
 
 // %% Three projections of each token
 // @from 003, section 2, step 1
-// A query says what a token looks for, a key what it can be found by, a value what it hands over. Three matrices
+// A query says what a token looks for. A key says what it can be found by. A value is what it hands over. Three matrices
 // without bias make them, from 768 numbers to 64. The picture shows one of the three products.
 
 const dK = 64;

@@ -7,7 +7,7 @@
 
 // %% The same sentence twice
 // @from 000, step 3; 002, listing 3.4
-// Two copies of it make a batch. The entries of a batch do not see each other, so both must come out the same.
+// Two copies of the sentence make a batch. The entries of a batch do not see each other, so both must come out the same.
 
 import { load, tensor } from 'headwise';
 import {

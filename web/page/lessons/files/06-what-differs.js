@@ -1,8 +1,8 @@
 /**
  * What differs | What really differs between the two
  *
- * The notes on section 3.6 call the wrapper wasteful, and the one class shared, light and fast. This lesson tests each of
- * these words at the size of GPT-2 small, 12 heads of 64.
+ * The notes on section 3.6 call the wrapper wasteful, and they call the single class shared, light and fast. This
+ * lesson tests each of these words at the size of GPT-2 small, 12 heads of 64.
  */
 
 // %% Twelve small modules, one large

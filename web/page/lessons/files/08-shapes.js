@@ -151,7 +151,7 @@ show('Equal within 1e-6', apart < 1e-6);
 
 // %% Dropout in training
 // @from 003, section 4
-// In training mode a tenth of the weights is set to zero at random. The rest grows by as much, so that a row still sums
+// In training mode a tenth of the weights is set to zero at random. The rest is divided by 0.9, so that a row still sums
 // to one on average. The module returns the weights that it used.
 
 mha.train();

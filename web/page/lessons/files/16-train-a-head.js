@@ -51,7 +51,8 @@ show('Loss', atFirst.item());
 // %% Gradients by hand
 // @from Rumelhart 1986, back-propagation; 003, section 2, the complete function
 // How does the loss change with each weight? Go back through the head’s lines, the last first. Each product hands the
-// gradient on to both its factors; the softmax hands on a row’s gradient less its mean under the weights.
+// gradient on to both its factors. At the softmax, subtract from each row’s gradient its average, weighted by the attention
+// weights. Then multiply by the same weights.
 
 const { W_query, W_key, W_value } = head.stateDict();
 const queries = hw.matmul(x, W_query);
