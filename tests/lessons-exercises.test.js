@@ -144,6 +144,11 @@ async function spoilt(id, from, to) {
   return wrongIn(await run(code, check)).map(({ name, words }) => `${name}: ${words}`);
 }
 
+test('what is wrong is written with the minus of tables', async () => {
+  const [words] = await halfWay('feed-forward', [['Math.max(0, x)', '-x']]);
+  assert.match(words, /At x = −3 it should be −0\.0036; yours is 3\.0000/);
+});
+
 test('no number, too few and too many are not right', async () => {
   /** @type {[id: string, from: string | RegExp, to: string, words: RegExp][]} */
   const wrong = [

@@ -125,5 +125,7 @@ export function showMaps(name, weights, { heads, tokens, isCausal = false }) {
  * @param {string} wrong what is still wrong if it does not
  */
 export function check(name, passed, wrong) {
-  tell({ kind: 'check', name, passed: Boolean(passed), words: passed ? '' : wrong });
+  // Numbers have the minus that tables have.
+  const words = passed ? '' : String(wrong).replace(/(?<!\w)-(?=[\d.])/g, '−');
+  tell({ kind: 'check', name, passed: Boolean(passed), words });
 }
