@@ -49,3 +49,20 @@ pageTest(
   },
   { ready: async (page) => void (await ended(page, 'unrun')) },
 );
+
+lessonTest(
+  'on a phone marks and links to steps are large enough to hit',
+  'which-head',
+  async (page) => {
+    const least = (/** @type {string} */ links) =>
+      page.$$eval(links, (all) => {
+        const sizes = all.map((link) => link.getBoundingClientRect());
+        return Math.min(...sizes.flatMap(({ width, height }) => [width, height]));
+      });
+    await page.setViewport({ width: Math.max(360, engine.leastWidth), height: 740 });
+    assert.ok((await least('.marks a')) >= 24, `marks: ${await least('.marks a')}`);
+    await page.click('.lesson-bar .all');
+    await page.waitForSelector('.documents');
+    assert.ok((await least('.documents dd a')) >= 24, `links: ${await least('.documents dd a')}`);
+  },
+);
