@@ -62,6 +62,7 @@ const ROOMS = [
       ['.scale i', 'background-image'],
       ['.grids .of-head', 'border-left-color'],
       ['.grids .of-head rect', 'fill'],
+      ['.arrows i', 'border-top-color'],
     ],
     chosen: ['#rooms [aria-current]'],
   },
@@ -141,6 +142,19 @@ for (const { hash, ready, coloured, chosen } of engine.hasCdp ? ROOMS : []) {
     { ready: async (page) => void (await page.waitForSelector(ready, { timeout: 60_000 })) },
   );
 }
+
+if (engine.hasCdp)
+  pageTest(
+    'in forced colours a lesson’s steps that are not read have marks with a line around',
+    '#lessons?lesson=fused',
+    async (page) => {
+      const session = await page.createCDPSession();
+      await useColours(session, 'dark', true);
+      const [shadow] = await valuesOf(page, [['.marks li:nth-child(5) a::before', 'box-shadow']]);
+      assert.match(shadow, /rgb\(255, 255, 255\) .*inset/);
+    },
+    { ready: async (page) => void (await page.waitForSelector('.scale i', { timeout: 60_000 })) },
+  );
 
 for (const scheme of engine.hasCdp ? schemes : []) {
   pageTest(
