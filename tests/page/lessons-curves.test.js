@@ -1,4 +1,4 @@
-// Curves that a lesson draws: they are told apart, and their names are read.
+// Curves and matrices that a lesson draws: they are told apart, and their names are read.
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
 import { contentWidth, schemes, useScheme } from './harness.js';
@@ -101,5 +101,27 @@ lessonTest(
       for (const { name, isInside } of curves) assert.ok(isInside, `${name} at ${narrow}`);
       assert.ok((await contentWidth(page)) <= narrow);
     }
+  },
+);
+
+lessonTest(
+  'a picture that writes its numbers names them for screen readers, row after row',
+  'which-head',
+  async (page) => {
+    const pictures = await page.$$eval('.chain-picture svg[role=img]', (all) =>
+      all.map((svg) => ({
+        name: svg.getAttribute('aria-label') ?? '',
+        written: [...svg.querySelectorAll('text:not(.name, .column)')].map(
+          ({ textContent }) => textContent,
+        ),
+      })),
+    );
+    assert.equal(new Set(pictures.map(({ name }) => name)).size, pictures.length, 'all differ');
+    for (const { name, written } of pictures) {
+      assert.ok(written.length > 0);
+      const numbers = name.replace(/^.*?\], /, '').match(/(?<= )[−\d.]+(?=[ ;]|$)/g);
+      assert.deepEqual(numbers, written, name);
+    }
+    assert.match(pictures[0].name, /^layers × heads \[2, 8\], L0: .*; L1: /);
   },
 );

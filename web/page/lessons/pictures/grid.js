@@ -55,6 +55,9 @@ function cellSize({ rows, cols }, room) {
   return { width: fit(room.width, cols), height: fit(room.height, rows) };
 }
 
+/** Whether cells have their numbers. @param {{ width: number, height: number }} size of a cell */
+const isWritten = ({ width, height }) => width >= WRITTEN.width && height >= WRITTEN.height;
+
 /** So much paler are cells with numbers, which stay readable. */
 const PALER = 2.2;
 
@@ -67,6 +70,15 @@ const written = (value) =>
         .replace(/^-(0\.0+)$/, '$1')
         .replace('-', '−');
 
+/** All numbers of a picture, for those who do not see it: row after row. @param {GridsPart} part @param {Corner} corner */
+function spoken({ rows: names }, { rows, cols, values }) {
+  const lines = Array.from({ length: rows }, (_, row) => {
+    const numbers = [...values.subarray(row * cols, (row + 1) * cols)].map(written).join(' ');
+    return rows > 1 || names.length > 0 ? `${names[row] ?? `row ${row}`}: ${numbers}` : numbers;
+  });
+  return lines.join('; ');
+}
+
 /**
  * @param {GridsPart} part
  * @param {Corner} corner
@@ -74,7 +86,7 @@ const written = (value) =>
  * @param {number} largest
  */
 function cells({ isWeights, rows: names, cols: heads }, { rows, cols, values }, size, largest) {
-  const hasNumbers = size.width >= WRITTEN.width && size.height >= WRITTEN.height;
+  const hasNumbers = isWritten(size);
   const gap = size.width > 6 && size.height > 6 ? 1 : 0;
   const fill = (/** @type {number} */ value) =>
     fillOf(value, hasNumbers && !isWeights ? PALER * largest : largest, isWeights);
@@ -146,6 +158,7 @@ function gridOf(part, at, { labelled, room = ROOM }) {
   const more = [
     part.width > cols && `the first ${cols} of ${part.width} columns`,
     part.height > rows && `the first ${rows} of ${part.height} rows`,
+    isWritten(size) && spoken(part, corner),
   ].filter(Boolean);
   const alone = `${part.label} ${shapeText(part.shape)}`;
   const label = part.by === 'part' ? `${alone}, head H${at}` : alone;
