@@ -139,8 +139,16 @@ roomTest(
     assert.notEqual(await textOf(page, '#bench-verdict[role=status]'), '');
     const before = await count(page);
     await page.keyboard.press('Enter');
-    await page.keyboard.press('Enter');
+    assert.equal(
+      await page.$eval('#bench-run', (button) => button.getAttribute('title') ?? ''),
+      'Escape stops it too',
+    );
+    await page.keyboard.press('Escape');
     assert.equal(await textOf(page, `${ROOM} [role=status]`), 'Stopped: 0 results.');
+    assert.equal(
+      await page.$eval('#bench-run', (button) => button.getAttribute('title') ?? ''),
+      '',
+    );
     assert.equal(await count(page), before, 'what was measured before is still there');
     // What is saved is read where the page makes it.
     const saved = await page.evaluate(async () => {

@@ -8,7 +8,9 @@
 
 import { version } from '../../headwise/engine/version.js';
 import { byId, el } from '../shared/dom.js';
-import { drawn, html, render, taking } from '../shared/template.js';
+import { ESCAPE, stopOnEscape } from '../shared/escape.js';
+import { effect } from '../shared/signals.js';
+import { drawn, html, nothing, render, taking } from '../shared/template.js';
 import published from './peers.json';
 import { peersChart } from './peers.js';
 import { resultsTable } from './results.js';
@@ -37,6 +39,8 @@ function save(session) {
 const controls = (session) => html`
   <div class="bench-controls">
     <button type="button" id="bench-run" class=${drawn(() => (session.isRunning ? '' : 'primary'))}
+      title=${drawn(() => (session.isRunning ? ESCAPE.title : nothing))}
+      aria-keyshortcuts=${drawn(() => (session.isRunning ? ESCAPE['aria-keyshortcuts'] : nothing))}
       @click=${() => (session.isRunning ? session.stop() : session.start())}>
       ${drawn(() => (session.isRunning ? 'Stop' : 'Run the benchmark'))}
     </button>
@@ -125,6 +129,7 @@ export function openBench(store) {
   store.subscribe((after, before) => {
     if (after.room !== before.room) session.isHere = after.room === 'bench';
   });
+  effect(() => (session.isMeasuring ? stopOnEscape(() => session.stop()) : undefined));
   const room = byId('bench-room', HTMLElement);
   render(
     html`<div class="lead">

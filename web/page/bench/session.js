@@ -54,6 +54,11 @@ export class BenchSession {
     return this.progress.value !== undefined;
   }
 
+  /** Whether it runs, and not paused. */
+  get isMeasuring() {
+    return this.isRunning && this.#goesOn.value;
+  }
+
   /** Whether the visitor is in the room. @param {boolean} isHere */
   set isHere(isHere) {
     this.#isHere.value = isHere;

@@ -7,7 +7,7 @@
  */
 
 import { el } from '../shared/dom.js';
-import { ESCAPE, stopOnEscape } from './escape.js';
+import { ESCAPE, stopOnEscape } from '../shared/escape.js';
 import { resultsOf } from './results.js';
 import { startRun } from './run.js';
 import { bringIntoSight, createStep, prose } from './step-view.js';

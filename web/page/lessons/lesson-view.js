@@ -8,8 +8,8 @@
  */
 
 import { el } from '../shared/dom.js';
+import { ESCAPE, stopOnEscape } from '../shared/escape.js';
 import { plural } from '../shared/format.js';
-import { ESCAPE, stopOnEscape } from './escape.js';
 import { resultsOf } from './results.js';
 import { startRun } from './run.js';
 import { bringIntoSight, createStep } from './step-view.js';
