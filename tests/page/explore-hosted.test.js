@@ -148,7 +148,7 @@ pageTest(
     await says(page, '#explore-open-dialog .message', /nowhere.*404/);
     assert.match(await textOf(page, '#explore-cost'), / heads: /);
   },
-  { ready: async (page) => void (await scored(page)), isMeant: /404|^failed: blob:/ },
+  { ready: async (page) => void (await scored(page)), isMeant },
 );
 
 pageTest(
