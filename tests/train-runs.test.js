@@ -30,11 +30,11 @@ async function start() {
   await rest();
 }
 
-/** A room with a run that is paused at its first step. */
+/** A room with a run that is paused before its first step. */
 async function pausedRoom() {
   const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
-  await start();
   room.play();
+  await start();
   assert.deepEqual([room.isPlaying.value, room.runs.value.length], [false, 1]);
   return room;
 }
