@@ -35,6 +35,14 @@ export function choose(option, given, known) {
   });
 }
 
+/** One of them. @param {string} option @param {string} given @param {readonly string[]} known */
+export function chooseOne(option, given, known) {
+  const [one, ...others] = choose(option, given, known);
+  if (others.length > 0)
+    throw new UsageError(`--${option} is ${given}; expected one of ${known.join(', ')}`);
+  return one;
+}
+
 /**
  * @param {string} option
  * @param {string} given

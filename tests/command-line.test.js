@@ -30,6 +30,14 @@ const WRONG = [
     ['tests/fuzz/run.js', '--only', 'd'],
     /^--only is d; expected some of c, js\nusage: npm run fuzz/,
   ],
+  [
+    ['tests/fuzz/run.js', '--only', 'c,js'],
+    /^--only is c,js; expected one of c, js\nusage: npm run fuzz/,
+  ],
+  [
+    ['tests/fuzz/run.js', '--only', 'c,js'],
+    /^--only is c,js; expected one of c, js\nusage: npm run fuzz/,
+  ],
   [['tests/pictures.js', 'nope'], /^there is no picture nope\nusage: npm run pictures/],
   [['tests/embed/run.js', 'nope'], /^nope: unknown; expected some of types, node, /],
   [['tests/heads/run.js', 'web/page/models/austen', '--text', tmpdir()], /^EISDIR: [^\n]*\n$/],

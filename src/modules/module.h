@@ -154,7 +154,7 @@ struct hw_visit {
   hw_module *owner;         /* of what is shown */
   char name[HW_NAME_BYTES]; /* of what is shown */
   size_t length;
-  hw_reach reach;        /* of the parameters that come next; a module that sets it sets it back */
+  hw_reach reach;        /* of the parameters that come next; a module that sets it leaves HW_REACHED_BY_BOTH */
   const hw_alias *alias; /* NULL, or which part alone is shown: its name begins after the first alias_start bytes */
   size_t alias_start;
 };

@@ -3,7 +3,7 @@
 import { pathToFileURL } from 'node:url';
 import { HeadwiseError, load } from 'headwise';
 import { ablation } from 'headwise/understanding';
-import { choose, isCount, number, parse, runScript } from '../command-line.js';
+import { chooseOne, isCount, number, parse, runScript } from '../command-line.js';
 import { shapes } from './models/shapes.js';
 
 /** @typedef {Awaited<ReturnType<typeof load>>} Engine */
@@ -55,7 +55,7 @@ async function main(args) {
       threads: { type: 'string', default: '2' },
     },
   });
-  const [shape] = choose('shape', values.shape, Object.keys(shapes));
+  const shape = chooseOne('shape', values.shape, Object.keys(shapes));
   const tokens = number('tokens', values.tokens, isCount, 'an integer of at least 1');
   const threadCount = number('threads', values.threads, isCount, 'an integer of at least 1');
   const hw = await load({ threads: threadCount });

@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as child from '../child.js';
-import { choose, number, parse, runScript } from '../command-line.js';
+import { chooseOne, number, parse, runScript } from '../command-line.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILD = join(ROOT, 'build', 'native-fuzz');
@@ -62,7 +62,7 @@ async function main(args) {
     options: { minutes: { type: 'string', default: '1' }, only: { type: 'string' } },
   });
   const minutes = number('minutes', values.minutes, (value) => value > 0, 'a number of minutes');
-  const only = values.only === undefined ? undefined : choose('only', values.only, ['c', 'js'])[0];
+  const only = values.only === undefined ? undefined : chooseOne('only', values.only, ['c', 'js']);
   const share = only === undefined ? minutes / 2 : minutes;
   if (only !== 'js') await fuzzC(share);
   if (only !== 'c') await fuzzJavaScript(share);

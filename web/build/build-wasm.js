@@ -2,6 +2,7 @@
 // web/page/bench/wasm/) with Emscripten, and writes the JavaScript of web/build/generated.js.
 //   --check          builds into a temporary folder and compares byte by byte with what is committed
 //   --names FOLDER   builds into FOLDER, with the names of functions (npm run bytes reads them)
+import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -238,7 +239,11 @@ function check() {
 
 function options() {
   try {
-    return parseArgs({ options: { check: { type: 'boolean' }, names: { type: 'string' } } }).values;
+    const { values } = parseArgs({
+      options: { check: { type: 'boolean' }, names: { type: 'string' } },
+    });
+    assert.ok(values.names === undefined || (values.names !== '' && !values.check));
+    return values;
   } catch {
     throw new BuildError('usage: npm run build [-- --check | --names FOLDER]');
   }

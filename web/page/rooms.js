@@ -33,12 +33,19 @@ function followRoomLinks(store) {
   });
 }
 
-/** What a room says that could not be opened. @param {unknown} error @param {() => void} retry */
-function failure(error, retry) {
+/**
+ * What a room says that could not be opened.
+ *
+ * @param {unknown} error
+ * @param {boolean} isFirst
+ * @param {() => void} retry
+ */
+function failure(error, isFirst, retry) {
   const why = error instanceof Error ? error.message : String(error);
   const reason = navigator.onLine ? why : 'this machine is offline';
-  const button = el('button', { type: 'button' }, 'Try again');
-  button.addEventListener('click', retry);
+  // Firefox keeps in mind, until a reload, that a module did not come.
+  const button = el('button', { type: 'button' }, isFirst ? 'Try again' : 'Reload the page');
+  button.addEventListener('click', isFirst ? retry : () => location.reload());
   return el(
     'div',
     { class: 'not-opened' },
@@ -60,6 +67,8 @@ export function connectRooms(store, open, settle) {
   const opened = new Set();
   /** @type {Set<Room>} */
   const failed = new Set();
+  /** @type {Set<Room>} */
+  const everFailed = new Set();
   const links = ROOMS.map((room) => ({ room, link: linkTo(room) }));
   followRoomLinks(store);
 
@@ -97,8 +106,9 @@ export function connectRooms(store, open, settle) {
       await open[room]();
       settle();
     } catch (error) {
+      place.prepend(failure(error, !everFailed.has(room), () => retry(room)));
       failed.add(room);
-      place.prepend(failure(error, () => retry(room)));
+      everFailed.add(room);
     } finally {
       place.querySelector(':scope > .opening')?.remove();
       // Its heading was not there when it was entered.

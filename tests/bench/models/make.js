@@ -2,7 +2,15 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { choose, isSeed, number, parse, runScript, UsageError } from '../../command-line.js';
+import {
+  choose,
+  chooseOne,
+  isSeed,
+  number,
+  parse,
+  runScript,
+  UsageError,
+} from '../../command-line.js';
 import { shapes } from './shapes.js';
 import { ggufTypes, writeGgufModel } from './to-gguf.js';
 import { dtypes, writeModel } from './write.js';
@@ -36,7 +44,7 @@ function readOptions(args) {
   const asked = values.gguf === undefined ? [] : choose('gguf', values.gguf, ggufTypes);
   return {
     ...{ folder, config: shapes[name], tokenizer: values.tokenizer },
-    dtype: choose('dtype', values.dtype, Object.keys(dtypes))[0],
+    dtype: chooseOne('dtype', values.dtype, Object.keys(dtypes)),
     seed: number('seed', values.seed, isSeed, 'a whole number of at least 0'),
     gguf: ggufTypes.filter((type) => asked.includes(type)),
   };

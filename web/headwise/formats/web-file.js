@@ -70,13 +70,16 @@ const streamOf = ({ body }) => (body ?? new Blob([]).stream()).getReader();
  * A stream from a place on. What comes before is passed over, and not held.
  * @param {PartStream} stream
  * @param {number} start
+ * @param {AbortSignal} [signal]
  * @returns {Promise<PartStream>}
  */
-async function streamFrom(stream, start) {
+async function streamFrom(stream, start, signal) {
   let left = start;
   let next = await stream.read();
   while (!next.done && next.value.length <= left) {
     left -= next.value.length;
+    if (signal?.aborted) await stream.cancel(signal.reason);
+    signal?.throwIfAborted();
     next = await stream.read();
   }
   /** @type {typeof next | undefined} */
@@ -264,6 +267,6 @@ export class WebFile {
       const { message } = this.error(changed);
       throw new ChangedError('ERR_LOAD', message);
     }
-    return isWhole ? streamFrom(streamOf(response), start) : streamOf(response);
+    return isWhole ? streamFrom(streamOf(response), start, signal) : streamOf(response);
   }
 }

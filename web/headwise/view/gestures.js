@@ -15,13 +15,16 @@
 
 /** A pointer that moves less has clicked. */
 const CLICK_PX = 5;
-/** Fingers that are closer count as this far apart: at no distance the factor would be infinite. */
+/** Fingers that are closer count as this far apart: their tremble would zoom by large factors. */
 const CLOSE_PX = 4;
 const WHEEL = 0.004;
 const DOUBLE_CLICK = 0.5;
 
 /** In pixels: a share of the height is not as long as one of the width. @param {Pixels} a @param {Pixels} b */
 const distance = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+
+/** Of two fingers. @param {Pixels} a @param {Pixels} b */
+const spread = (a, b) => Math.max(CLOSE_PX, distance(a, b));
 
 /**
  * Listens to pointers over a map: hovering, clicking, dragging, pinching, the wheel.
@@ -59,7 +62,7 @@ export function listenTo(field, on) {
       moved = Infinity;
       const { x, y } = placeOf(other);
       const middle = { x: (at.x + x) / 2, y: (at.y + y) / 2 };
-      on.zoom(distance(from, other) / Math.max(CLOSE_PX, distance(event, other)), middle);
+      on.zoom(spread(from, other) / spread(event, other), middle);
       return;
     }
     moved += distance(event, from);

@@ -18,11 +18,12 @@ const QUIET_MS = 300;
 /** A variable that is not there, in the words of Chromium and Firefox, and of WebKit. */
 const unknownName = /^ReferenceError: (?:([\w$]+) is not defined|Can't find variable: ([\w$]+))/;
 
-/** What went wrong in the check, which is not seen. @param {string} message */
-function checkFailure(message) {
+/** What went wrong in the check, which is not seen. @param {string} message @param {string} code the visitor's */
+function checkFailure(message, code) {
   const [, before, after] = unknownName.exec(message) ?? [];
   const name = before ?? after;
-  return name
+  // A name that the code itself uses may be missing in what the check has called.
+  return name && !new Set(code.match(/[\w$]+/g)).has(name)
     ? `The check needs the variable “${name}”, which your code does not have.`
     : `The check could not finish: ${message}`;
 }
@@ -138,7 +139,7 @@ export class ExerciseView {
     const place = step === 0 ? line : undefined;
     this.#step.editor.mark((how === 'error' && place) || 0);
     const where = place === undefined ? '' : `Line ${place}: `;
-    const error = step === 1 ? checkFailure(String(message)) : `${where}${message}`;
+    const error = step === 1 ? checkFailure(String(message), this.#code) : `${where}${message}`;
     const failure = how === 'error' ? error : 'Stopped before it came to an end.';
     if (how === 'done') this.#judge(checks);
     else this.#say(failure, 'message error');

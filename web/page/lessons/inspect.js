@@ -64,8 +64,10 @@ const PLACES = /%[sdifoOc%]/g;
 function fill(place, value) {
   if (place === '%c') return '';
   if (place === '%s' || typeof value === 'symbol') return words(value, 0);
-  if (place === '%d' || place === '%f') return String(Number(value));
-  if (place === '%i') return String(Math.trunc(Number(value)));
+  // An object need not become a number.
+  const number = typeof value === 'object' && value !== null ? NaN : Number(value);
+  if (place === '%d' || place === '%f') return String(number);
+  if (place === '%i') return String(Math.trunc(number));
   return words(value, 1);
 }
 

@@ -42,9 +42,10 @@ function moduleOf(steps) {
   const parts = steps.map(({ code, imports }, i) => {
     step = i;
     let source = code;
+    const shims = imports.map((one) => ({ ...one, url: shimOf(one) }));
     // From the last to the first, so that places stay.
-    for (const one of [...imports].reverse()) {
-      source = `${source.slice(0, one.from)}'${shimOf(one)}'${source.slice(one.to)}`;
+    for (const { from, to, url } of shims.reverse()) {
+      source = `${source.slice(0, from)}'${url}'${source.slice(to)}`;
     }
     return `${DOOR}.enter(${i});\n${source}\n`;
   });

@@ -68,10 +68,12 @@ function unrunWords({ id, lesson }, brought, sections) {
     return link;
   });
   const steps = changed.length === 1 ? 'step ' : 'steps ';
-  const where = links.length > 0 ? [' in ', steps, ...links] : [];
+  // A link of another version, whose steps had other names.
+  if (links.length === 0) return ['The link brings no changed code for these steps: press Run.'];
   return [
-    'The link brings changed code',
-    ...where,
+    'The link brings changed code in ',
+    steps,
+    ...links,
     '. It has not run yet: read it, then press Run.',
   ];
 }

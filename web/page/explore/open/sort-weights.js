@@ -59,11 +59,11 @@ function checkShards(all, there) {
 
 /** The one whole set of shards, without an index. @param {string[]} there @returns {string[]} none: there is no set, or there are several */
 function wholeSet(there) {
-  const sets = new Map(there.map(setOf).map((names) => [names.join(), names]));
-  sets.delete('');
-  const whole = [...sets.values()].filter((names) => names.every((name) => there.includes(name)));
+  const sets = new Map(there.map((name) => [name.replace(SHARD, '$1of-$3'), name]));
+  const all = [...sets.values()].map(setOf).filter((names) => names.length > 0);
+  const whole = all.filter((names) => names.every((name) => there.includes(name)));
   if (whole.length === 1) return whole[0];
-  if (whole.length === 0) for (const names of sets.values()) checkShards(names, there);
+  if (whole.length === 0) for (const names of all) checkShards(names, there);
   return [];
 }
 

@@ -195,7 +195,7 @@ export function idsOf(model, text, added, isSample = false) {
   if (words.length === 0) {
     const what = tokens.sample === undefined ? 'something' : 'a token id';
     const why =
-      text.trim() === ''
+      tokens.sample !== undefined || text.trim() === ''
         ? `There is no text yet: type ${what}.`
         : 'This model’s vocabulary has no character of this text: type another one.';
     throw new PageError('ERR_EMPTY', why);
