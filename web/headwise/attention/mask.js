@@ -21,7 +21,7 @@ const fields = maskLayout.words;
  * @returns {import('../tensor/operand.js').Operand}
  */
 function padKeys(mask, keys) {
-  const length = mask.shape[mask.shape.length - 1] ?? 1;
+  const length = mask.shape.at(-1) ?? 1;
   if (length === 1 || length >= keys) {
     return mask;
   }

@@ -1,14 +1,19 @@
 /** Whether an engine records operations for backward: the mode of the stretch that began last, or else the engine's own. */
 export class RecordingModes {
   #modes = [{ mode: false }];
+  /** A field: every call of the engine reads it. */
+  latest = false;
 
-  get latest() {
-    return this.#modes[this.#modes.length - 1].mode;
+  /** @param {any[]} modes */
+  #take(modes) {
+    this.#modes = modes;
+    this.latest = modes.at(-1).mode;
   }
 
   /** @param {boolean} mode of the latest stretch, or of the engine */
   set(mode) {
-    this.#modes[this.#modes.length - 1].mode = mode;
+    /** @type {any} */ (this.#modes.at(-1)).mode = mode;
+    this.#take(this.#modes);
   }
 
   /**
@@ -18,9 +23,7 @@ export class RecordingModes {
    */
   begin(mode) {
     const stretch = { mode };
-    this.#modes.push(stretch);
-    return () => {
-      this.#modes = this.#modes.filter((each) => each !== stretch);
-    };
+    this.#take([...this.#modes, stretch]);
+    return () => this.#take(this.#modes.filter((each) => each !== stretch));
   }
 }

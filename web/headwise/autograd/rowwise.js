@@ -31,7 +31,7 @@ export function recordSoftmax(engine, result, input) {
   return record(engine, result, [input], () => {
     const own = copyOf(operandOf(result));
     const { shape } = own;
-    const columns = shape[shape.length - 1] ?? 1;
+    const columns = shape.at(-1) ?? 1;
     return (gradient) => {
       const [y, dy] = engine.lay([own, gradient]);
       const status = engine.call.softmax_backward(y, dy, dy, own.size / columns, columns);

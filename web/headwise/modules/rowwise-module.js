@@ -46,7 +46,7 @@ export class RowwiseModule extends Module {
     const width = this.#width;
     const input = checkFloats(x, 'x');
     const { shape: own, size } = input;
-    checkShape(input, 'x', own.length >= 1 && own[own.length - 1] === width, () => `[…, ${width}]`);
+    checkShape(input, 'x', own.at(-1) === width, () => `[…, ${width}]`);
     const shape = withLast(own, this.#outWidth);
     return { output: runRows(this, name, input, size / width, shape, x) };
   }

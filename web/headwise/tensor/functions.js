@@ -125,7 +125,7 @@ export function transpose(engine, a, options) {
 export function softmax(engine, input, options) {
   checkOptions(options, [], 'softmax over the last dimension');
   const x = checkFloats(input, 'x');
-  const columns = x.shape[x.shape.length - 1] ?? 1;
+  const columns = x.shape.at(-1) ?? 1;
   const { call } = engine;
   const [at] = engine.lay([x]);
   call.softmax(at, at, x.size / columns, columns);
