@@ -28,7 +28,8 @@ export function goToSection(event, section) {
  */
 export function tabFromSight(page) {
   const heading = document.activeElement;
-  heading?.addEventListener('keydown', (event) => {
+  if (!heading || !page.contains(heading)) return;
+  heading.addEventListener('keydown', (event) => {
     const { key, shiftKey } = /** @type {KeyboardEvent} */ (event);
     const covered = coveredHeight();
     if (key !== 'Tab' || shiftKey || heading.getBoundingClientRect().bottom > covered) return;
