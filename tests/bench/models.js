@@ -6,7 +6,15 @@ import { join } from 'node:path';
 import { measure } from './models/measure.js';
 import { shapes } from './models/shapes.js';
 import { bytesOf, shrink } from './models/work.js';
-import { choose, isCount, number, parse, runScript, UsageError } from '../command-line.js';
+import {
+  choose,
+  chooseOne,
+  isCount,
+  number,
+  parse,
+  runScript,
+  UsageError,
+} from '../command-line.js';
 import { header, line, ms, withDoubt } from './table.js';
 
 /** @typedef {import('./models/measure.js').Result} Result */
@@ -72,7 +80,7 @@ function readOptions(args) {
     given.prompt ?? (quick ? '128' : '128,1023'),
     given.seconds ?? (quick ? '1' : '3'),
   ];
-  const clock = choose('clock', given.clock, ['wall', 'cpu'])[0];
+  const clock = chooseOne('clock', given.clock, ['wall', 'cpu']);
   const threads = list('threads', given.threads);
   if (clock === 'cpu' && threads.some((count) => count > 1))
     throw new UsageError('--clock is cpu; expected --threads 1 beside it');
@@ -84,7 +92,7 @@ function readOptions(args) {
     how: {
       clock: /** @type {'wall' | 'cpu'} */ (clock),
       dtypes: /** @type {import('./models/measure.js').DType[]} */ (dtypes),
-      simd: /** @type {any} */ (choose('simd', given.simd, ['auto', 'relaxed', 'simd128'])[0]),
+      simd: /** @type {any} */ (chooseOne('simd', given.simd, ['auto', 'relaxed', 'simd128'])),
       prompts: list('prompt', prompt, fits, `integers from 1 to ${CONTEXT - 1}`),
       seconds: number('seconds', seconds, (value) => value > 0, 'a number of seconds'),
       loads: quick ? 1 : 3,

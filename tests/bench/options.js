@@ -1,6 +1,6 @@
 // The command line of npm run bench.
 import { readFile } from 'node:fs/promises';
-import { choose, isCount, number, parse, UsageError } from '../command-line.js';
+import { choose, chooseOne, isCount, number, parse, UsageError } from '../command-line.js';
 
 /** @typedef {import('../../web/page/bench/bench.js').Simd} Simd */
 /** @typedef {import('../../web/page/bench/work.js').Shape} Shape */
@@ -62,7 +62,7 @@ export async function readOptions(args) {
     browser:
       browser === undefined
         ? undefined
-        : /** @type {'chromium'} */ (choose('browser', browser, ['chromium'])[0]),
+        : /** @type {'chromium'} */ (chooseOne('browser', browser, ['chromium'])),
     against,
     seconds: number('seconds', seconds, (value) => value > 0, 'a number of seconds'),
     json,

@@ -53,6 +53,16 @@ export async function openLesson(page, id) {
   await ended(page);
 }
 
+/** @param {Page} page @param {number} step whose result is waited for @param {string} words that it says */
+export const resultSays = (page, step, words) =>
+  page.waitForFunction(
+    (/** @type {string} */ selector, /** @type {string} */ wanted) =>
+      document.querySelector(selector)?.textContent?.includes(wanted),
+    {},
+    `.step:nth-of-type(${step}) .results`,
+    words,
+  );
+
 /** @param {Page} page @param {number} step */
 export const resultOf = (page, step) => textOf(page, `.step:nth-of-type(${step}) .results`);
 

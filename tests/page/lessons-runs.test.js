@@ -1,7 +1,7 @@
 // What the Lessons room says of runs that fail, in steps and in exercises.
 import assert from 'node:assert/strict';
 import { textOf } from './harness.js';
-import { ended, lessonTest, resultOf, runIn, runInstead } from './lessons-room.js';
+import { ended, lessonTest, resultOf, resultSays, runIn, runInstead } from './lessons-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -40,11 +40,7 @@ lessonTest('a name that a module does not export has its line', 'wrapper', async
   await ended(page, 'error');
   assert.equal(await resultOf(page, 2), "Line 2: 'headwise' has no export 'lood'");
   await runInstead(page, 2, "\nimport tools from '../tools.js';");
-  await page.waitForFunction(() =>
-    document
-      .querySelector('.step:nth-of-type(2) .results')
-      ?.textContent?.includes("Line 2: '../tools.js' has no export 'default'"),
-  );
+  await resultSays(page, 2, "Line 2: '../tools.js' has no export 'default'");
 });
 
 lessonTest('the console’s other calls show beside the step too', 'wrapper', async (page) => {

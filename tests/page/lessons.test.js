@@ -17,7 +17,15 @@ import {
   violations,
   widths,
 } from './harness.js';
-import { ended, lessonTest, openLesson, resultOf, runIn, runInstead } from './lessons-room.js';
+import {
+  ended,
+  lessonTest,
+  openLesson,
+  resultOf,
+  resultSays,
+  runIn,
+  runInstead,
+} from './lessons-room.js';
 
 /** @import { HTTPRequest, Page } from 'puppeteer-core' */
 
@@ -96,9 +104,7 @@ lessonTest(
     assert.match(await textOf(page, '.lesson [role=status]'), /ended in step 3 of 5/);
 
     await runInstead(page, 3, 'const = 1;');
-    await page.waitForFunction(() =>
-      document.querySelector('.step:nth-of-type(3) .results')?.textContent?.includes('SyntaxError'),
-    );
+    await resultSays(page, 3, 'SyntaxError');
     await runInstead(page, 3, "Promise.reject(new Error('nobody waits for me'));");
     await page.waitForFunction(() =>
       document
@@ -106,9 +112,7 @@ lessonTest(
         ?.textContent?.includes('nobody waits'),
     );
     await runInstead(page, 3, "import { nothing } from 'elsewhere';");
-    await page.waitForFunction(() =>
-      document.querySelector('.step:nth-of-type(3) .results')?.textContent?.includes('elsewhere'),
-    );
+    await resultSays(page, 3, 'elsewhere');
   },
   /nobody waits for me/,
 );
@@ -127,17 +131,11 @@ lessonTest(
       "show('sum', add(asTensor([1]), asTensor([2])));",
     ];
     await runInstead(page, 3, code.join('\n'));
-    await page.waitForFunction(() =>
-      document.querySelector('.step:nth-of-type(3) .results')?.textContent?.includes('told'),
-    );
+    await resultSays(page, 3, 'told');
     await ended(page);
     assert.match(await resultOf(page, 3), /told.*import np from 'numpy'.*sum.*3/);
     await runInstead(page, 3, "import { nothing } from 'constructor';");
-    await page.waitForFunction(() =>
-      document
-        .querySelector('.step:nth-of-type(3) .results')
-        ?.textContent?.includes("'constructor' cannot be imported here"),
-    );
+    await resultSays(page, 3, "'constructor' cannot be imported here");
   },
 );
 
@@ -219,9 +217,7 @@ lessonTest(
 
 lessonTest('edits stay while the visitor looks at another lesson', 'wrapper', async (page) => {
   await runInstead(page, 5, "show('mine', 42);");
-  await page.waitForFunction(() =>
-    document.querySelector('.step:nth-of-type(5) .results')?.textContent?.includes('42'),
-  );
+  await resultSays(page, 5, '42');
   await ended(page);
   assert.match(await resultOf(page, 5), /Its shape.*not shown.*missing/);
   await page.click('.next a');

@@ -65,10 +65,8 @@ export function connectRooms(store, open, settle) {
   const title = document.title;
   /** @type {Set<Room>} */
   const opened = new Set();
-  /** @type {Set<Room>} */
+  /** Rooms that could not be opened at least once. @type {Set<Room>} */
   const failed = new Set();
-  /** @type {Set<Room>} */
-  const everFailed = new Set();
   const links = ROOMS.map((room) => ({ room, link: linkTo(room) }));
   followRoomLinks(store);
 
@@ -90,11 +88,11 @@ export function connectRooms(store, open, settle) {
   };
   /** Opens a room anew that could not be opened. @param {Room} room */
   const retry = (room) => {
-    if (!failed.delete(room)) return;
     const place = placeOf(room);
     const message = place.querySelector(':scope > .not-opened');
-    const hadFocus = message?.contains(document.activeElement);
-    message?.remove();
+    if (!message) return;
+    const hadFocus = message.contains(document.activeElement);
+    message.remove();
     if (hadFocus) focusHeading(place);
     enter(room);
   };
@@ -106,9 +104,8 @@ export function connectRooms(store, open, settle) {
       await open[room]();
       settle();
     } catch (error) {
-      place.prepend(failure(error, !everFailed.has(room), () => retry(room)));
+      place.prepend(failure(error, !failed.has(room), () => retry(room)));
       failed.add(room);
-      everFailed.add(room);
     } finally {
       place.querySelector(':scope > .opening')?.remove();
       // Its heading was not there when it was entered.

@@ -5,7 +5,15 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { run } from '../../child.js';
-import { choose, isCount, number, parse, runScript, UsageError } from '../../command-line.js';
+import {
+  choose,
+  chooseOne,
+  isCount,
+  number,
+  parse,
+  runScript,
+  UsageError,
+} from '../../command-line.js';
 import { readShapes } from '../options.js';
 import { bundle } from './bundle.js';
 import { CONTESTANTS, FILES, TRAINERS } from './contest.js';
@@ -65,7 +73,7 @@ function readOptions(args) {
   const threads = values.threads
     .split(',')
     .map((count) => number('threads', count, isCount, 'integers of at least 1'));
-  const clock = /** @type {Clock} */ (choose('clock', values.clock, ['wall', 'cpu'])[0]);
+  const clock = /** @type {Clock} */ (chooseOne('clock', values.clock, ['wall', 'cpu']));
   if (clock === 'cpu' && threads.some((count) => count > 1))
     throw new UsageError('--clock is cpu; expected --threads 1 beside it');
   return {
