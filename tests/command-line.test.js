@@ -34,13 +34,21 @@ const WRONG = [
     ['tests/fuzz/run.js', '--only', 'c,js'],
     /^--only is c,js; expected one of c, js\nusage: npm run fuzz/,
   ],
-  [
-    ['tests/fuzz/run.js', '--only', 'c,js'],
-    /^--only is c,js; expected one of c, js\nusage: npm run fuzz/,
-  ],
   [['tests/pictures.js', 'nope'], /^there is no picture nope\nusage: npm run pictures/],
   [['tests/embed/run.js', 'nope'], /^nope: unknown; expected some of types, node, /],
   [['tests/heads/run.js', 'web/page/models/austen', '--text', tmpdir()], /^EISDIR: [^\n]*\n$/],
+  [
+    ['web/page/models/train/run.js', 'induction', '--seed', '-1'],
+    /^Option '--seed' argument is ambiguous\.[^]*\nusage: npm run train/,
+  ],
+  [
+    ['web/page/models/train/run.js', 'induction', '--steps', '0'],
+    /^--steps is 0; expected an integer from 1 to 4294967295\nusage: npm run train/,
+  ],
+  [
+    ['web/build/build-wasm.js', '--names', 'x', '--check'],
+    /^--names needs a folder, and does not go with --check\nusage: npm run build/,
+  ],
   [['web/page/models/train/run.js', 'induction', '--out', 'README.md'], /^EEXIST: [^\n]*\n$/],
 ];
 

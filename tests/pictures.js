@@ -2,7 +2,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { engines } from './browsers/engines.js';
-import { runScript, UsageError } from './command-line.js';
+import { runScript, UsageError } from '../web/build/command-line.js';
 import { servePage } from './page/browser.js';
 
 /** @import { Page } from 'puppeteer-core' */

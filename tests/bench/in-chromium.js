@@ -1,7 +1,7 @@
 // The benchmark in Chromium, on the very files of the repository: no bundler in between.
 import { fileURLToPath } from 'node:url';
 import { ISOLATION, findBrowser, launch, serve } from '../browser.js';
-import { UsageError } from '../command-line.js';
+import { UsageError } from '../../web/build/command-line.js';
 
 /** @typedef {import('../../web/page/bench/bench.js').Result} Result */
 /** @typedef {ReturnType<typeof import('./in-page.js').start>} Started */

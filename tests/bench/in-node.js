@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bench } from '../../web/page/bench/bench.js';
 import { compileCeilings } from '../../web/page/bench/ceiling.js';
 import { run } from '../child.js';
-import { UsageError } from '../command-line.js';
+import { UsageError } from '../../web/build/command-line.js';
 
 const NO_RELAXED =
   `This Node (${process.version}) cannot run the relaxed module: that needs Node >= 22, ` +

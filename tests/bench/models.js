@@ -14,7 +14,7 @@ import {
   parse,
   runScript,
   UsageError,
-} from '../command-line.js';
+} from '../../web/build/command-line.js';
 import { header, line, ms, withDoubt } from './table.js';
 
 /** @typedef {import('./models/measure.js').Result} Result */

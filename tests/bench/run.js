@@ -2,7 +2,7 @@
 import { benchHeader, benchLine } from './table.js';
 import { runInChromium } from './in-chromium.js';
 import { runInNode } from './in-node.js';
-import { runScript } from '../command-line.js';
+import { runScript } from '../../web/build/command-line.js';
 import { readOptions, USAGE } from './options.js';
 
 /** @typedef {import('../../web/page/bench/bench.js').Result} Result */

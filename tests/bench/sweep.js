@@ -3,7 +3,7 @@
 import { pathToFileURL } from 'node:url';
 import { HeadwiseError, load } from 'headwise';
 import { ablation } from 'headwise/understanding';
-import { chooseOne, isCount, number, parse, runScript } from '../command-line.js';
+import { chooseOne, isCount, number, parse, runScript } from '../../web/build/command-line.js';
 import { shapes } from './models/shapes.js';
 
 /** @typedef {Awaited<ReturnType<typeof load>>} Engine */

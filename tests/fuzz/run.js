@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as child from '../child.js';
-import { chooseOne, number, parse, runScript } from '../command-line.js';
+import { chooseOne, number, parse, runScript } from '../../web/build/command-line.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILD = join(ROOT, 'build', 'native-fuzz');

@@ -1,7 +1,7 @@
 // The command line of npm run heads.
 import { readFile } from 'node:fs/promises';
 import { MODELS } from '../../web/page/explore/models.js';
-import { isSeed, number, parse, UsageError } from '../command-line.js';
+import { isSeed, number, parse, UsageError } from '../../web/build/command-line.js';
 
 export const USAGE =
   'usage: npm run heads -- <model folder> [--text file | --ids file] [--seed 1] [--json]\n' +

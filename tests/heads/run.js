@@ -1,7 +1,7 @@
 // npm run heads: what each head of a GPT-2 checkpoint does, as the Explore room counts it.
 import { HeadwiseError } from 'headwise';
 import { shortName } from '../../web/page/shared/head-names.js';
-import { runScript } from '../command-line.js';
+import { runScript } from '../../web/build/command-line.js';
 import { readOptions, USAGE } from './options.js';
 import { scoreCheckpoint } from './score.js';
 

@@ -2,7 +2,6 @@
 // web/page/bench/wasm/) with Emscripten, and writes the JavaScript of web/build/generated.js.
 //   --check          builds into a temporary folder and compares byte by byte with what is committed
 //   --names FOLDER   builds into FOLDER, with the names of functions (npm run bytes reads them)
-import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -16,9 +15,9 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { abiRows } from './abi.js';
+import { parse, runScript, UsageError } from './command-line.js';
 import { checkGenerated, writeGenerated } from './generated.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -237,20 +236,16 @@ function check() {
   }
 }
 
-function options() {
-  try {
-    const { values } = parseArgs({
-      options: { check: { type: 'boolean' }, names: { type: 'string' } },
-    });
-    assert.ok(values.names === undefined || (values.names !== '' && !values.check));
-    return values;
-  } catch {
-    throw new BuildError('usage: npm run build [-- --check | --names FOLDER]');
-  }
-}
+const USAGE = 'usage: npm run build [-- --check | --names FOLDER]';
 
-try {
-  const { check: checks, names } = options();
+/** @param {string[]} args */
+async function main(args) {
+  const { check: checks, names } = parse({
+    args,
+    options: { check: { type: 'boolean' }, names: { type: 'string' } },
+  }).values;
+  if (names === '' || (names !== undefined && checks))
+    throw new UsageError('--names needs a folder, and does not go with --check');
   if (checks) {
     if (!check()) process.exitCode = 1;
   } else if (names !== undefined) {
@@ -261,8 +256,6 @@ try {
     writeGenerated(ROOT, join(ROOT, 'build', 'wasm'));
     report(ROOT);
   }
-} catch (error) {
-  if (!(error instanceof BuildError)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
 }
+
+await runScript(main, USAGE, (error) => error instanceof BuildError);

@@ -10,7 +10,7 @@ import {
   parse,
   runScript,
   UsageError,
-} from '../../command-line.js';
+} from '../../../web/build/command-line.js';
 import { shapes } from './shapes.js';
 import { ggufTypes, writeGgufModel } from './to-gguf.js';
 import { dtypes, writeModel } from './write.js';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { minifySync } from 'vite';
 import { ISOLATION, findBrowser, launch, serve } from '../../browser.js';
-import { UsageError } from '../../command-line.js';
+import { UsageError } from '../../../web/build/command-line.js';
 
 /**
  * @import { Browser, Page } from 'puppeteer-core'

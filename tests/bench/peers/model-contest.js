@@ -12,7 +12,7 @@ import { CHARACTERS } from '../models/byte-tokens.js';
 import { shapes } from '../models/shapes.js';
 import { ggufTypes, writeGgufModel } from '../models/to-gguf.js';
 import { writeModel } from '../models/write.js';
-import { UsageError } from '../../command-line.js';
+import { UsageError } from '../../../web/build/command-line.js';
 import { ModelInChromium } from './model-in-chromium.js';
 
 /**

@@ -13,7 +13,7 @@ import {
   parse,
   runScript,
   UsageError,
-} from '../../command-line.js';
+} from '../../../web/build/command-line.js';
 import { readShapes } from '../options.js';
 import { bundle } from './bundle.js';
 import { CONTESTANTS, FILES, TRAINERS } from './contest.js';

@@ -1,6 +1,6 @@
 /** The command line of npm run train. */
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { chooseOne, number, parse, UsageError } from '../../../build/command-line.js';
 import { austen, austenLarge } from './austen.js';
 import { induction } from './induction.js';
 import { names } from './names.js';
@@ -12,6 +12,8 @@ const TASKS = Object.fromEntries(
   [induction, austen, names, austenLarge].map((task) => [task.name, task]),
 );
 
+const SIMD = /** @type {const} */ (['simd128', 'relaxed', 'auto']);
+
 export const USAGE = `usage: npm run train -- <${Object.keys(TASKS).join(' | ')}> [--seed 1] [--steps n] [--stop n]
          [--resume] [--threads 1] [--simd simd128 | relaxed | auto] [--out folder]
 
@@ -20,43 +22,28 @@ A checkpoint is written every minute; --resume goes on from it. --stop n ends af
 The same seed gives the same bytes: for every number of threads, resumed or not, and on SIMD128 on every machine with the
 same version of Node (others may round sines and powers otherwise).`;
 
-export class UsageError extends Error {}
+const text = /** @type {const} */ ({ type: 'string' });
 
-/** @param {string} name @param {string} given @param {number} least */
-function whole(name, given, least) {
-  const value = Number(given);
-  if (given.trim() !== '' && Number.isSafeInteger(value) && value >= least && value < 2 ** 32)
-    return value;
-  throw new UsageError(`--${name} is ${given}; expected a whole number of at least ${least}`);
-}
-
-/** @param {string} given @returns {'simd128' | 'relaxed' | 'auto'} */
-function simdOf(given) {
-  if (given === 'simd128' || given === 'relaxed' || given === 'auto') return given;
-  throw new UsageError(`--simd is ${given}; expected simd128, relaxed or auto`);
-}
-
-/** @param {readonly string[]} args */
-function parse(args) {
-  const text = /** @type {const} */ ({ type: 'string' });
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        ...{ seed: { ...text, default: '1' }, threads: { ...text, default: '1' } },
-        ...{ simd: { ...text, default: 'simd128' }, steps: text, stop: text, out: text },
-        resume: { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
-  }
-}
+/** @param {string} option @param {string} given @param {number} least */
+const whole = (option, given, least) =>
+  number(
+    option,
+    given,
+    (value) => Number.isInteger(value) && value >= least && value < 2 ** 32,
+    `an integer from ${least} to ${2 ** 32 - 1}`,
+  );
 
 /** @param {readonly string[]} args @throws {UsageError} */
 export function readOptions(args) {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parse({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      ...{ seed: { ...text, default: '1' }, threads: { ...text, default: '1' } },
+      ...{ simd: { ...text, default: 'simd128' }, steps: text, stop: text, out: text },
+      resume: { type: 'boolean', default: false },
+    },
+  });
   const [name] = positionals;
   if (positionals.length !== 1 || !Object.hasOwn(TASKS, name)) {
     throw new UsageError(
@@ -71,7 +58,7 @@ export function readOptions(args) {
     stop: values.stop === undefined ? steps : Math.min(steps, whole('stop', values.stop, 1)),
     seed: whole('seed', values.seed, 0),
     threads: whole('threads', values.threads, 1),
-    simd: simdOf(values.simd),
+    simd: chooseOne('simd', values.simd, SIMD),
     isResumed: values.resume,
     shipped: fileURLToPath(new URL(`../${name}`, import.meta.url)),
     out: values.out,

@@ -1,8 +1,9 @@
 /** npm run train: makes the models that come with the page. */
 import { mkdir, rm } from 'node:fs/promises';
 import { HeadwiseError, load } from 'headwise';
+import { runScript } from '../../../build/command-line.js';
 import { checkpointIn } from './checkpoint.js';
-import { readOptions, USAGE, UsageError } from './options.js';
+import { readOptions, USAGE } from './options.js';
 import { RunError, train } from './trainer.js';
 import { saveModel } from './write-model.js';
 
@@ -27,13 +28,8 @@ async function main(args) {
   }
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  const { message, syscall } = /** @type {NodeJS.ErrnoException} */ (error);
-  const isKnown =
-    error instanceof HeadwiseError || error instanceof RunError || syscall !== undefined;
-  if (!(error instanceof UsageError) && !isKnown) throw error;
-  console.error(error instanceof UsageError ? `${message}\n${USAGE}` : message);
-  process.exitCode = 2;
-}
+await runScript(
+  main,
+  USAGE,
+  (error) => error instanceof HeadwiseError || error instanceof RunError,
+);

@@ -21,10 +21,11 @@ export function parse(config) {
 }
 
 /**
+ * @template {string} T
  * @param {string} option
  * @param {string} given
- * @param {readonly string[]} known
- * @returns {string[]} as known, whatever the case of the letters
+ * @param {readonly T[]} known
+ * @returns {T[]} as known, whatever the case of the letters
  */
 export function choose(option, given, known) {
   return given.split(',').map((name) => {
@@ -35,7 +36,7 @@ export function choose(option, given, known) {
   });
 }
 
-/** One of them. @param {string} option @param {string} given @param {readonly string[]} known */
+/** One of them. @template {string} T @param {string} option @param {string} given @param {readonly T[]} known */
 export function chooseOne(option, given, known) {
   const [one, ...others] = choose(option, given, known);
   if (others.length > 0)
