@@ -3,9 +3,10 @@ export class PageError extends Error {
   /**
    * @param {string} code
    * @param {string} message
+   * @param {ErrorOptions} [options] its cause
    */
-  constructor(code, message) {
-    super(message);
+  constructor(code, message, options) {
+    super(message, options);
     this.name = 'PageError';
     this.code = code;
   }

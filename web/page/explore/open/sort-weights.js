@@ -2,7 +2,7 @@
  * Which files of a folder are the model's weights: model.safetensors, the shards that an index lists, or a whole set of shards.
  */
 
-import { shardNames } from '../../../headwise/models/shard-names.js';
+import { mostShards, shardNames } from '../../../headwise/models/shard-names.js';
 import { PageError } from '../../shared/errors.js';
 import { formatList, plural } from '../../shared/format.js';
 import { ownJson, ownText } from './own-text.js';
@@ -23,9 +23,6 @@ const OTHER_WEIGHTS = [
 /** @param {string} problem */
 export const refusal = (problem) => new PageError('ERR_FORMAT', problem);
 
-/** More than any model has: what says so is no shard. */
-const MOST_SHARDS = 1000;
-
 /** How many names a message lists. */
 const NAMED = 5;
 
@@ -41,7 +38,7 @@ const SHARD = /^(.*-)(\d+)-of-(\d+)\.safetensors$/;
 /** The names of all shards of the set that one is of. @param {string} name @returns {string[]} none: it is no shard */
 function setOf(name) {
   const [, start, number, count] = SHARD.exec(name) ?? [];
-  if (count === undefined || Number(count) > MOST_SHARDS) return [];
+  if (count === undefined || Number(count) > mostShards) return [];
   return Array.from({ length: Number(count) }, (_, i) => {
     const digits = String(i + 1).padStart(number.length, '0');
     return `${start}${digits}-of-${count}.safetensors`;

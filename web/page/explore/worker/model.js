@@ -95,6 +95,7 @@ function withAdvice(error, files) {
   return new PageError(
     'ERR_LOAD',
     `There is no model ${files.source}, or not everybody may read it: it is private, or its licence has to be accepted. If you may read it, download its files from its own page, and drop their folder here.`,
+    { cause: error },
   );
 }
 
