@@ -144,6 +144,18 @@ test('ids and targets may be bigints, as tokenizers give them, here and in a Wor
   }
 });
 
+test('a tensor of rank 0 has no iterator: test libraries compare what has one row by row', () => {
+  assert.equal(tensor(3)[Symbol.iterator], undefined);
+  assert.throws(() => [...tensor(3)], TypeError);
+  assert.deepEqual(
+    Array.from(tensor([1, 2]), (row) => [row.item(), row[Symbol.iterator]]),
+    [
+      [1, undefined],
+      [2, undefined],
+    ],
+  );
+});
+
 test('dtype says that any data is truth values, or numbers', () => {
   const expected = [false, true, true, true];
   for (const values of [

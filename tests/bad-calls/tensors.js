@@ -238,7 +238,6 @@ export const tensors = () => [
     '[0.5, 2]',
   ],
   ['item of two elements', () => zeros([2]).item(), 'ERR_SHAPE', 'the tensor', '[2]'],
-  ['going along a tensor of rank 0', () => [...zeros([])], 'ERR_SHAPE', 'the tensor', '[]'],
   [
     'going along a tensor that is transferred meanwhile',
     () => {
