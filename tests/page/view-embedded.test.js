@@ -170,6 +170,55 @@ viewTest('in another document it keeps its style', async (page) => {
   assert.deepEqual(displays, ['grid', 'grid']);
 });
 
+viewTest('in a frame that is removed it raises no errors', async (page) => {
+  const errors = await page.evaluate(`(async () => {
+    ${OF}
+    const errors = [];
+    addEventListener('error', ({ message }) => errors.push(message));
+    const frame = document.createElement('iframe');
+    document.body.append(frame);
+    frame.contentDocument.body.append(map);
+    await map.show(of(3, 3));
+    await frames();
+    frame.remove();
+    for (let i = 0; i < 5; i++) await frames();
+    document.body.append(map);
+    await map.show(of(3, 3));
+    return errors;
+  })()`);
+  assert.deepEqual(errors, []);
+});
+
+viewTest('on a page with a Promise of its own it shows traces', async (page) => {
+  const shown = await page.evaluate(`(async () => {
+    ${OF}
+    const { Promise } = globalThis;
+    globalThis.Promise = class extends Promise {};
+    try {
+      const weights = { shape: [3, 3], data: new Float32Array(9).fill(1 / 3) };
+      await map.show({ trace: { shape: [1, 1, 3, 3], weights: () => weights, map: () => weights } });
+    } finally {
+      globalThis.Promise = Promise;
+    }
+    return map.canvas.width > 0;
+  })()`);
+  assert.ok(shown);
+});
+
+viewTest('an empty text takes away what null takes away', async (page) => {
+  const none = await page.evaluate(`(async () => {
+    ${OF}
+    await map.show(of(3, 3));
+    map.view = { query: 0, key: 0, span: 1 };
+    map.place = { query: 1, key: 1 };
+    map.pinned = 1;
+    map.pins = [{ side: 'key', token: 0 }];
+    map.view = map.place = map.pinned = map.pins = '';
+    return [map.view, map.place, map.pinned, map.pins];
+  })()`);
+  assert.deepEqual(none, [null, { query: -1, key: -1 }, -1, []]);
+});
+
 viewTest('a style that the page writes anew leaves labels their room', async (page) => {
   const [before, after] = /** @type {number[]} */ (
     await page.evaluate(`(async () => {

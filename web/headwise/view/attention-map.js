@@ -5,9 +5,10 @@ import { listenTo } from './gestures.js';
 import { Layers } from './layers.js';
 import { onceAFrame } from './once-a-frame.js';
 import { onPixelRatio } from './pixel-ratio.js';
-import { checkPins, checkPlace, checkToken, nowhere } from './place.js';
+import { checkPins, checkPlace, checkToken, nowhere, orNone } from './place.js';
 import { cellAt, placeTip, wordsOf } from './readout.js';
 import { readView } from './read-view.js';
+import { isPromise } from './source.js';
 import { stepOf } from './steps.js';
 import { StyledElement, takeOwn } from './styled-element.js';
 import { tellingCell } from './telling-cell.js';
@@ -64,7 +65,7 @@ export class AttentionMap extends StyledElement {
   #frame = new Frame();
   #layers = new Layers(this.#frame.canvas, () => this.#arrived());
   #schedule = onceAFrame(() => this.#draw());
-  #watch = globalThis.ResizeObserver && new ResizeObserver(() => this.#resize());
+  /** @type {ResizeObserver | undefined} */ #watch;
   #unwatch = () => {};
 
   constructor() {
@@ -78,6 +79,9 @@ export class AttentionMap extends StyledElement {
 
   /** @internal */
   connectedCallback() {
+    // Of its own window: in a frame that is removed, another window's observer would fail again and again.
+    const { ResizeObserver: Observer } = this.ownerDocument.defaultView ?? {};
+    this.#watch = Observer && new Observer(() => this.#resize());
     this.#watch?.observe(this.#frame.ruler);
     this.#unwatch = onPixelRatio(() => this.#resize());
   }
@@ -139,7 +143,7 @@ export class AttentionMap extends StyledElement {
 
   /** Sets the visible part. @throws {HeadwiseError} ERR_VALUE: not null and not of finite numbers; the view stays */
   set view(view) {
-    const wish = view ?? null;
+    const wish = orNone(view);
     if (wish !== null) checkView(wish);
     this.#wish = wish;
     this.#view = fit(wish, this.#size);
@@ -160,7 +164,7 @@ export class AttentionMap extends StyledElement {
 
   /** Sets the marked cell; null: none. @param {Place | null} place @throws {HeadwiseError} ERR_VALUE: not of two integers; it stays */
   set place(place) {
-    const to = checkPlace(place ?? nowhere);
+    const to = checkPlace(orNone(place) ?? nowhere);
     if (!this.#isAt(to)) this.#mark(to, 'off');
   }
 
@@ -185,7 +189,7 @@ export class AttentionMap extends StyledElement {
 
   /** Sets the pinned row; null: none. @param {number | null} row @throws {HeadwiseError} ERR_VALUE: no integer; it stays */
   set pinned(row) {
-    this.#pinned = checkToken(row ?? -1, 'pinned');
+    this.#pinned = checkToken(orNone(row) ?? -1, 'pinned');
     this.#schedule();
   }
 
@@ -196,7 +200,7 @@ export class AttentionMap extends StyledElement {
 
   /** Sets these tokens; null: none. @param {readonly Pin[] | null} pins @throws {HeadwiseError} ERR_VALUE: no array of pins; they stay */
   set pins(pins) {
-    this.#pins = checkPins(pins ?? []);
+    this.#pins = checkPins(orNone(pins) ?? []);
     this.#schedule();
   }
 
@@ -211,7 +215,7 @@ export class AttentionMap extends StyledElement {
   show(view) {
     const given = readView(view);
     const reading = ++this.#reading;
-    if (!(given instanceof Promise)) return this.#open(given);
+    if (!isPromise(given)) return this.#open(given);
     return given.then((read) => (reading === this.#reading ? this.#open(read) : undefined));
   }
 

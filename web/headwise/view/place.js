@@ -18,6 +18,13 @@ import { misfit } from '../checks/error.js';
 export const nowhere = Object.freeze({ query: -1, key: -1 });
 
 /**
+ * @template T
+ * @param {T} value of a property
+ * @returns {NonNullable<T> | null} null for an empty text too, which some frameworks set instead, such as Preact
+ */
+export const orNone = (value) => (value === '' ? null : (value ?? null));
+
+/**
  * @param {any} token
  * @param {string} name
  * @returns {number}
