@@ -1,6 +1,13 @@
 // The command line of npm run bench.
 import { readFile } from 'node:fs/promises';
-import { choose, chooseOne, isCount, number, parse, UsageError } from '../../web/build/command-line.js';
+import {
+  choose,
+  chooseOne,
+  isCount,
+  number,
+  parse,
+  UsageError,
+} from '../../web/build/command-line.js';
 
 /** @typedef {import('../../web/page/bench/bench.js').Simd} Simd */
 /** @typedef {import('../../web/page/bench/work.js').Shape} Shape */
