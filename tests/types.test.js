@@ -1,6 +1,6 @@
 // What a TypeScript project sees: the generated declarations, README's JavaScript and a consumer's code, checked strictly.
 import assert from 'node:assert/strict';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -32,7 +32,7 @@ async function install() {
   const typeRoots = join(ROOT, 'node_modules/@types');
   const config = join(place, 'tsconfig.package.json');
   const complaint = await tsc(['-p', config, '--types', 'node', '--typeRoots', typeRoots]);
-  const script = join(ROOT, 'web/build/optional-types.js');
+  const script = join(ROOT, 'web/build/package-types.js');
   const { stderr } = await runNode('types', [script, join(place, 'web/headwise/types')]);
   return complaint + stderr;
 }
@@ -69,6 +69,26 @@ test('optional properties take undefined, within each other too, and Required ta
     'export class A { a?: Whole<B | Whole<{ c?: (() => void) | undefined }>> | undefined; d: number }',
   );
   assert.match(whole, /^type Whole<T> = /);
+});
+
+test('each way of calling a function has its comment, as editors show it', async () => {
+  const types = join(folder, 'headwise/web/headwise/types');
+  /** @param {string} name */
+  const read = (name) => readFile(join(types, name), 'utf8');
+  let overloads = 0;
+  for (const name of await readdir(types, { recursive: true })) {
+    if (!name.endsWith('.d.ts')) continue;
+    const text = await read(name);
+    const functions = [...text.matchAll(/(\*\/\n)?export declare function (\w+)/g)];
+    for (const [line, comment, called] of functions) {
+      if (functions.filter(([, , other]) => other === called).length < 2) continue;
+      assert.ok(comment, `${name}: ${line}`);
+      overloads++;
+    }
+  }
+  assert.ok(overloads > 10, `${overloads}`);
+  for (const name of ['models/decoder.d.ts', 'models/encoder.d.ts'])
+    assert.match(await read(name), /\* Makes a model[^]*\*\/\n {4}constructor\(hw/);
 });
 
 test('every block of README compiles under strict', async () => {

@@ -1,11 +1,9 @@
-// node web/build/optional-types.js FOLDER: in its declarations optional properties take undefined too, as they do at run time.
-// Otherwise a project with exactOptionalPropertyTypes cannot pass on a signal that may be undefined. The JSDoc stays short.
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// Optional properties of declarations take undefined too, as they do at run time. Otherwise a project with
+// exactOptionalPropertyTypes cannot pass on a signal that may be undefined. The JSDoc stays short.
 import ts from 'typescript';
+import { applyEdits } from './edits.js';
 
-/** What takes the place of a part of the text. @typedef {{ start: number, end: number, text: string }} Edit */
+/** @typedef {import('./edits.js').Edit} Edit */
 
 /** Types that a union needs in parentheses. @param {ts.Node} type */
 const isOpen = (type) =>
@@ -46,22 +44,6 @@ export function withUndefined(text) {
     node.forEachChild(visit);
   }
   visit(file);
-  // From the end on; of those that begin at one place, what stands before it last.
-  edits.sort((a, b) => b.start - a.start || b.end - a.end);
-  const edited = edits.reduce(
-    (all, edit) => all.slice(0, edit.start) + edit.text + all.slice(edit.end),
-    text,
-  );
+  const edited = applyEdits(text, edits);
   return edits.some((edit) => edit.text === 'Whole') ? `${edited}${WHOLE}\n` : edited;
 }
-
-/** @param {string} folder of declarations */
-async function rewrite(folder) {
-  for (const name of await readdir(folder, { recursive: true })) {
-    if (!name.endsWith('.d.ts')) continue;
-    const path = join(folder, name);
-    await writeFile(path, withUndefined(await readFile(path, 'utf8')));
-  }
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await rewrite(process.argv[2]);

@@ -1,0 +1,14 @@
+// node web/build/package-types.js FOLDER: finishes the declarations that the compiler wrote into it. FOLDER lies among the sources.
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { withUndefined } from './optional-types.js';
+import { withComments } from './overload-comments.js';
+
+const [, , folder] = process.argv;
+const sources = dirname(folder);
+for (const name of await readdir(folder, { recursive: true })) {
+  if (!name.endsWith('.d.ts')) continue;
+  const path = join(folder, name);
+  const source = await readFile(join(sources, name.replace(/\.d\.ts$/, '.js')), 'utf8');
+  await writeFile(path, withUndefined(withComments(await readFile(path, 'utf8'), source)));
+}
