@@ -21,7 +21,8 @@ const embedded = () => Uint8Array.from(atob(base64), (letter) => letter.charCode
 
 /**
  * Starts an engine, like `load` of 'headwise', from the SIMD128 module inside this file. It fetches nothing, and every
- * runtime gives the same bits. The engine has one thread.
+ * runtime gives the same bits. `wasm` replaces the module inside. The engine has one thread: more `threads` are no error, and
+ * `info.threadsReason` says so.
  *
  * @param {LoadOptions} [options]
  * @returns {Promise<Headwise>}

@@ -1,4 +1,4 @@
-import { asGiven, checkProbability, maybe, off, or, traced } from '../checks/check.js';
+import { asGiven, checkProbability, choicesOf, maybe, off, or, traced } from '../checks/check.js';
 import { checkTensor, wordsOperand } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
@@ -31,12 +31,12 @@ import { prepareMask } from './mask.js';
  * @property {AnyTensor} [mask] bool: true may attend; float32: added to the scaled scores. It broadcasts to […, Lq, Lkv],
  *   aligned at the right. If its last axis is shorter than Lkv, the keys beyond it are masked
  * @property {number} [scale] default 1/√E
- * @property {number} [softcap] scores become softcap · tanh(score / softcap); default 0: no softcap
+ * @property {number} [softcap] scores become softcap · tanh(score / softcap); default 0: no softcap; otherwise from 1e-30 to 1e30
  * @property {readonly [left: number, right: number]} [window] query i sees keys i + causalOffset - left to
  *   i + causalOffset + right; -1: unlimited on that side
  * @property {boolean} [enableGqa] true lets k and v have fewer heads, a divisor of q's. Adjacent heads of q share each.
  *   Default false
- * @property {ArrayLike<number>} [kvLengths] the number of valid keys of each batch entry, past ones included; 0 gives zeros
+ * @property {ArrayLike<number>} [kvLengths] the number of valid keys of each batch entry, past ones included, from 0 to Lkv; 0 gives zeros
  * @property {import('./operands.js').Past} [past] precedes k and v; the result then has present
  * @property {number} [dropoutP] default 0; drawn from the engine's generator as in torch, regardless of any module's mode
  * @property {NeedWeights} [needWeights] true: the probabilities after dropout; 'scores': the scaled scores before softcap;
@@ -67,7 +67,7 @@ function checkSoftcap(value) {
 /** @param {unknown} value */
 function checkOffset(value) {
   if (!isInteger(value, 1 - 2 ** 31, 2 ** 31 - 1)) {
-    throw misfit(value, 'causalOffset', 'an integer below 2^31');
+    throw misfit(value, 'causalOffset', 'an integer between -2^31 and 2^31');
   }
   return value;
 }
@@ -94,7 +94,7 @@ function checkKind(value) {
   }
   const kind = scoreKinds.indexOf(/** @type {string} */ (value)) + 1;
   if (kind === 0) {
-    throw misfit(value, 'needWeights', "true, false, 'scores', 'softcapped' or 'masked'");
+    throw misfit(value, 'needWeights', choicesOf([true, false, ...scoreKinds]));
   }
   return kind;
 }

@@ -118,8 +118,8 @@ export class Trace extends Owned {
   }
 
   /**
-   * Computes one head's whole map, pooled: each cell is the maximum of the weights that it covers; 0 if it
-   * covers none.
+   * Computes one head's whole map, pooled. Each cell is the maximum of the weights that it covers: those of at least one query
+   * and one key, so with a size above the number of tokens neighbouring cells repeat a weight. Without queries all cells are 0.
    * @param {{ batch?: number, head: number, size: number }} where batch: default 0; size: the number of cells along each side
    * @returns {Tensor} [size, size]
    * @throws {HeadwiseError} ERR_VALUE: batch or head out of range, or not a valid size; ERR_MEMORY; ERR_DISPOSED

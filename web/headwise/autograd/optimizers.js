@@ -34,10 +34,11 @@ function checkBetas(value, name) {
 /**
  * Options of the AdamW constructor.
  * @typedef {object} AdamWOptions
- * @property {number} [lr] default 1e-3
- * @property {readonly [number, number]} [betas] default [0.9, 0.999]
- * @property {number} [eps] default 1e-8
- * @property {number} [weightDecay] default 1e-2
+ * @property {number} [lr] the step size; default 1e-3
+ * @property {readonly [number, number]} [betas] decay rates of the means of gradients and of squared gradients, each from 0 on,
+ *   below 1; default [0.9, 0.999]
+ * @property {number} [eps] added to the root of the mean of squares; default 1e-8
+ * @property {number} [weightDecay] decoupled: a step first multiplies each value by 1 - lr · weightDecay; default 1e-2
  */
 
 /** @type {import('./optimizer.js').Method} */
@@ -71,10 +72,10 @@ export class AdamW extends Optimizer {
 /**
  * Options of the SGD constructor.
  * @typedef {object} SGDOptions
- * @property {number} [lr] default 1e-3
- * @property {number} [momentum] default 0
- * @property {number} [weightDecay] default 0
- * @property {boolean} [nesterov] default false; true needs a momentum
+ * @property {number} [lr] the step size; default 1e-3
+ * @property {number} [momentum] the share of the last step's direction that is kept; default 0
+ * @property {number} [weightDecay] this times the value is added to the gradient; default 0
+ * @property {boolean} [nesterov] Nesterov's momentum, which needs a momentum above 0; default false
  */
 
 /** @type {import('./optimizer.js').Method} */

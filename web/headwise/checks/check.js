@@ -236,6 +236,13 @@ export function checkBelow(value, name, below = Infinity) {
  */
 export const checkEps = (value = 1e-5, name = 'eps') => checkBelow(value, name);
 
+/** What a value may be, in words. @param {readonly unknown[]} choices */
+export const choicesOf = (choices) =>
+  choices
+    .map((choice) => describe(choice))
+    .join(', ')
+    .replace(/, (?=[^,]*$)/, ' or ');
+
 /**
  * @template {string} T
  * @param {unknown} value
@@ -245,8 +252,7 @@ export const checkEps = (value = 1e-5, name = 'eps') => checkBelow(value, name);
  */
 export function checkChoice(value, name, choices) {
   if (!choices.includes(/** @type {T} */ (value))) {
-    const quoted = choices.map((choice) => describe(choice)).join(', ');
-    throw misfit(value, name, quoted.replace(/, (?=[^,]*$)/, ' or '));
+    throw misfit(value, name, choicesOf(choices));
   }
   return /** @type {T} */ (value);
 }

@@ -79,7 +79,7 @@ export class EngineClasses {
     this.Decoder = /** @type {new (config: object, options?: ModelOptions) => Decoder} */ (
       /** @type {unknown} */ (bind(engine, /** @type {any} */ (Decoder)))
     );
-    /** A model whose tokens see all others, such as BERT: its config says which. */
+    /** A model whose tokens attend to all tokens, such as BERT: its config says which. */
     this.Encoder = /** @type {new (config: object, options?: ModelOptions) => Encoder} */ (
       /** @type {unknown} */ (bind(engine, /** @type {any} */ (Encoder)))
     );

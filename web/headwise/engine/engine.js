@@ -100,7 +100,7 @@ export class Engine {
     if (typeof exports._initialize !== 'function' || typeof exports.engine_start !== 'function') {
       throw new HeadwiseError(
         'ERR_LOAD',
-        "wasm has not the functions that this version calls; expected Headwise's module",
+        "wasm lacks functions that this version calls; expected Headwise's module",
       );
     }
     this.call._initialize();

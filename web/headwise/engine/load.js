@@ -24,7 +24,7 @@ function packagedModules(simd) {
   if (simd === 'relaxed' && hasRelaxed === false) {
     throw new HeadwiseError(
       'ERR_LOAD',
-      "simd is 'relaxed', but this runtime has no relaxed SIMD; expected 'auto' or 'simd128'",
+      'simd is "relaxed", but this runtime has no relaxed SIMD; expected "auto" or "simd128"',
     );
   }
   try {

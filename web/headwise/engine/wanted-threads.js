@@ -22,7 +22,7 @@ export async function wantedThreads(threads) {
     return Math.min(cores, autoThreads);
   }
   if (!isInteger(threads) || threads < 1) {
-    throw misfit(threads, 'threads', `'auto' or an integer of at least 1`);
+    throw misfit(threads, 'threads', '"auto" or an integer of at least 1');
   }
   return threads;
 }

@@ -46,7 +46,7 @@ import { openReader } from './source.js';
  * @typedef {object} PiecesOptions
  * @property {number} [pieceBytes] the largest size of a piece's data in bytes, unless one row is larger; default 4 MiB
  * @property {(name: string) => boolean} [wants] whether to read a tensor; default: every tensor. Others are skipped,
- *   which a tensor of an F8 type must be: such values are not converted
+ *   which tensors of an F8 type and of C64 must be: such values are not converted
  * @property {(progress: { loaded: number, total: number }) => void} [onProgress] gets the processed bytes and all bytes of the
  *   file; called once for each piece, also for skipped tensors
  * @property {AbortSignal} [signal] aborts the reading
@@ -134,7 +134,7 @@ export class SafetensorsFile {
    * @param {PiecesOptions} [options]
    * @returns {AsyncGenerator<Piece, void, void>}
    * @throws {HeadwiseError} ERR_VALUE: a bad option, or a stream that was read before. While reading, ERR_FORMAT: the file is
-   *   truncated or too long, or a wanted tensor is of an F8 type; ERR_LOAD: it cannot be read; ERR_MEMORY: no memory for a row;
+   *   truncated or too long, or a wanted tensor is of an F8 type or of C64; ERR_LOAD: it cannot be read; ERR_MEMORY: no memory for a row;
    *   an abort's reason
    */
   pieces(options) {

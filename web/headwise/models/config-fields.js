@@ -1,4 +1,4 @@
-import { isInteger } from '../checks/check.js';
+import { choicesOf, isInteger } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, entriesOf, isObject } from '../checks/foreign.js';
@@ -146,7 +146,7 @@ export class Fields {
   choice(field, choices, otherwise) {
     const value = this.get(field, otherwise);
     if (typeof value !== 'string' || !Object.hasOwn(choices, value)) {
-      throw this.error(field, Object.keys(choices).join(' or '));
+      throw this.error(field, choicesOf(Object.keys(choices)));
     }
     return choices[value];
   }
@@ -168,8 +168,7 @@ export class Fields {
     }
     const bad = list.findIndex((entry) => !values.includes(entry));
     if (bad >= 0) {
-      const expected = values.map((entry) => describe(entry)).join(' or ');
-      throw this.error(`${field}[${bad}]`, expected, list[bad]);
+      throw this.error(`${field}[${bad}]`, choicesOf(values), list[bad]);
     }
     return list.slice(0, length);
   }

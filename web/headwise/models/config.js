@@ -1,6 +1,6 @@
 // Reads Hugging Face's config.json of the supported models into one description of the model to build:
 // https://huggingface.co/docs/transformers/main_classes/configuration
-import { isInteger } from '../checks/check.js';
+import { choicesOf, isInteger } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { architectures } from './architectures.js';
 import { Fields } from './config-fields.js';
@@ -126,7 +126,10 @@ function readSizes(fields, { sizes, defaults, keyValueHeads, headDim: usual }) {
 function readPositions(fields, { theta, isPadded, tokenTypes }, places) {
   const pad = isPadded ? fields.get('pad_token_id', 1) : -1;
   if (!isInteger(pad) || pad < -1 || pad + 1 >= places) {
-    throw fields.error('pad_token_id', `an integer from 0 that leaves some of ${places} positions`);
+    throw fields.error(
+      'pad_token_id',
+      `an integer from 0 to ${places - 2}: positions begin after it`,
+    );
   }
   const firstPosition = pad + 1;
   return {
@@ -278,7 +281,7 @@ export function readModelConfig(json, name = 'config.json', types = Object.keys(
   const fields = Fields.parse(json, name);
   const modelType = fields.get('model_type');
   if (typeof modelType !== 'string' || !types.includes(modelType)) {
-    throw fields.error('model_type', types.join(', '));
+    throw fields.error('model_type', choicesOf(types));
   }
   return read(fields, modelType);
 }

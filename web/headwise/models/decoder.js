@@ -9,12 +9,13 @@ import { innerOf } from './model.js';
 const defaults = { temperature: 1, takesEos: false };
 
 /**
- * A decoder: a language model of an architecture that Hugging Face's library knows. Its config says which.
+ * A decoder: a language model of an architecture that Hugging Face's library knows: gpt2, gpt_neox, llama, mistral, qwen2, qwen3,
+ * gemma3_text or smollm3. Its config says which. State-dict keys are Hugging Face's.
  */
 export class Decoder extends LanguageModel {
   /**
    * Makes a model with random weights: randn times the config's initializer_range (0.02), in the order of the state dict. Biases
-   * are zeros.
+   * are zeros and the weights of norms ones (Gemma 3's are zeros, to which it adds 1).
    * @overload
    * @param {import('../engine/headwise.js').Headwise} hw the engine of the model; `new hw.Decoder(config, options)` is the same
    * @param {object} config Hugging Face's config.json as an object

@@ -68,13 +68,14 @@ const forwardOptions = {
 const encoderLossOptions = { ...lossOptions, tokenTypes: asGiven };
 
 /**
- * An encoder of an architecture that Hugging Face's library knows: bert, roberta, distilbert. Every token attends to all others.
+ * An encoder of an architecture that Hugging Face's library knows: bert, roberta, distilbert. Every token attends to all tokens, itself
+ * included.
  * RoBERTa's positions count from pad_token_id + 1 by place in the row.
  */
 export class Encoder extends Model {
   /**
    * Makes a model with random weights: randn times the config's initializer_range (0.02), in the order of the state dict. Biases
-   * are zeros. It has a masked-language-model head.
+   * are zeros and the weights of norms ones. It has a masked-language-model head.
    * @overload
    * @param {import('../engine/headwise.js').Headwise} hw the engine of the model; `new hw.Encoder(config, options)` is the same
    * @param {object} config Hugging Face's config.json as an object

@@ -40,7 +40,7 @@ import { sample } from './sample.js';
  *   most likely
  * @property {number | bigint} [seed] seeds this generation's own random numbers: they equal those of hw.rand after
  *   hw.manualSeed(seed). Default: drawn from the engine's generator with the first token
- * @property {number | bigint} [eosTokenId] stop after this token
+ * @property {number | bigint} [eosTokenId] of a Gpt2 only: stop after this token, which is returned. A Decoder takes `stop`
  * @property {number | bigint | readonly (number | bigint)[] | NumberArray | BigIntArray} [stop] stop before this token, or before any
  *   of several
  * @property {AbortSignal} [signal] aborts between tokens, and in a Worker between 256 tokens of the ids; the loop throws its reason

@@ -40,7 +40,7 @@ function checkKind(fields) {
   }
   for (const [field, value] of Object.entries(fixed)) {
     if (fields.boolean(field, value) !== value) {
-      throw fields.error(field, `${value}: the other is not GPT-2's own mathematics`);
+      throw fields.error(field, `${value}: nothing else is implemented`);
     }
   }
 }

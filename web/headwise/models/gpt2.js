@@ -91,7 +91,8 @@ function gpt2Config({ contextLength, dModel, numHeads, numLayers, approximate, .
  */
 export class Gpt2 extends LanguageModel {
   /**
-   * Makes a model with random weights: randn times 0.02, as in GPT-2, in the order of the state dict. Biases are zeros.
+   * Makes a model with random weights: randn times 0.02, as in GPT-2, in the order of the state dict. Biases are zeros and
+   * the weights of norms ones.
    * @param {import('../engine/headwise.js').Headwise} hw the engine of the model
    * @param {Gpt2Options} options
    * @param {boolean} [draw] false: leave the weights zero and the generator unchanged

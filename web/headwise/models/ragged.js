@@ -78,7 +78,7 @@ export function withLengths(input, given, least = 1) {
   const room = (/** @type {number} */ row) => own?.[row] ?? tokens;
   const empty = given === undefined && least > 0 ? lengths.indexOf(0) : -1;
   if (empty >= 0) {
-    const expected = 'rows of an id or more';
+    const expected = 'rows of at least one id';
     throw new HeadwiseError('ERR_SHAPE', `ids[${empty}] has no ids; expected ${expected}`);
   }
   const fits =
@@ -87,7 +87,11 @@ export function withLengths(input, given, least = 1) {
     lengths.every((n, row) => Number.isInteger(n) && n >= least && n <= room(row));
   if (!fits) {
     const mosts = own === undefined ? tokens : `the rows' own, ${describe(own)}`;
-    throw misfit(lengths, 'lengths', `${batch} numbers of ids, from ${least} to ${mosts}`);
+    throw misfit(
+      lengths,
+      'lengths',
+      `an array of ${batch}: how many ids of each row count, from ${least} to ${mosts}`,
+    );
   }
   const data = new Uint32Array(size + batch);
   data.set(input.data);

@@ -103,7 +103,7 @@ export function readRotary(
   const part = fields.number('partial_rotary_factor', usualPart);
   const dim = Math.trunc(headDim * part);
   if (dim % 2 !== 0 || dim === 0 || dim > headDim) {
-    const expected = `an even number of dimensions to rotate, from 2 to all ${headDim} of a head, not ${dim}`;
+    const expected = `a value with which an even number of a head's ${headDim} dimensions rotate, at least 2, not ${dim}`;
     const isOwn = fields.get('partial_rotary_factor') !== undefined;
     throw isOwn ? fields.error('partial_rotary_factor', expected) : refuse(expected);
   }

@@ -106,7 +106,7 @@ export function checkRows(given, name, count, ignored) {
 export function checkTexts(given, count) {
   const ids = checkRows(given, 'ids', count);
   const fits = ids.size > 0 && [1, 2].includes(ids.shape.length);
-  checkShape(ids, 'ids', fits, () => '[tokens] or [batch, tokens], an id or more');
+  checkShape(ids, 'ids', fits, () => '[tokens] or [batch, tokens] with at least one id');
   return ids;
 }
 

@@ -54,7 +54,7 @@ export function mseLoss(engine, input, target, options) {
 /** @param {unknown} value @param {string} name */
 export function checkIgnored(value, name) {
   if (!isInteger(value) || Math.abs(value) >= 2 ** 31) {
-    throw misfit(value, name, 'an integer below 2^31');
+    throw misfit(value, name, 'an integer between -2^31 and 2^31');
   }
   return value;
 }

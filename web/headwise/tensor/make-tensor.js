@@ -200,46 +200,48 @@ const table = { dtype: maybe(oneOf(['float32', 'bool'])) };
 /**
  * Makes a tensor from a copy of the values.
  * @overload
- * @param {NestedNumbers} array numbers: nested arrays, or a typed array
- * @param {readonly number[]} [shape]
+ * @param {NestedNumbers} array nested arrays of numbers, a typed array, or nested arrays of typed arrays. The values of a typed array
+ *   are numbers: a Uint8Array does not hold truth values, and a Uint16Array does not hold float16 (a Float16Array does). Integers
+ *   must be exact in float32
+ * @param {readonly number[]} [shape] default: the shape of the nested arrays; for a typed array [length]
  * @param {{ dtype?: 'float32' }} [options]
  * @returns {Tensor}
+ * @throws {HeadwiseError} ERR_SHAPE: ragged, or another number of values than the shape has; ERR_VALUE: not numbers, or integers
+ *   that float32 would round; ERR_MEMORY
  */
 /**
  * Makes a bool tensor from a copy of truth values.
  * @overload
- * @param {NestedBooleans} array
- * @param {readonly number[]} [shape]
+ * @param {NestedBooleans} array nested arrays of booleans
+ * @param {readonly number[]} [shape] default: the shape of the nested arrays
  * @param {{ dtype?: 'bool' }} [options]
  * @returns {Tensor<'bool'>}
+ * @throws {HeadwiseError} as for numbers
  */
 /**
  * Makes a tensor of type `dtype` from a copy of the values.
  * @template {DType} D
  * @overload
  * @param {NestedArray} array
- * @param {readonly number[] | undefined} shape
- * @param {{ dtype: D }} options
+ * @param {readonly number[] | undefined} shape default: the shape of the nested arrays; for a typed array [length]
+ * @param {{ dtype: D }} options 'bool' makes truth values from any data, true for all but zero; 'float32' makes numbers from booleans
  * @returns {Tensor<D>}
+ * @throws {HeadwiseError} as for numbers
  */
 /**
+ * Makes a tensor from a copy of the values, of the type that they have.
  * @overload
+ * @param {NestedArray} array
+ * @param {readonly number[]} [shape] default: the shape of the nested arrays; for a typed array [length]
+ * @param {{ dtype?: DType }} [options] dtype: 'bool' or 'float32', as above
+ * @returns {AnyTensor}
+ * @throws {HeadwiseError} as for numbers
+ */
+/**
  * @param {NestedArray} array
  * @param {readonly number[]} [shape]
  * @param {{ dtype?: DType }} [options]
  * @returns {AnyTensor}
- */
-/**
- * Makes a tensor from a copy of the values.
- * @param {NestedArray} array nested arrays of numbers (float32) or of booleans (bool), a typed
- *   array, or nested arrays of typed arrays. The values of every typed array are numbers: a Uint8Array does not hold truth values, a Uint16Array does
- *   not hold float16 (a Float16Array does). Integers must be exact in float32
- * @param {readonly number[]} [shape] default: the shape of the nested arrays; for a typed array [length]
- * @param {{ dtype?: DType }} [options] dtype: 'bool' makes truth values from any data, true for all but zero; 'float32'
- *   makes numbers from booleans
- * @returns {AnyTensor}
- * @throws {HeadwiseError} ERR_SHAPE: ragged, or another number of values than the shape has; ERR_VALUE: not numbers, or integers
- *   that float32 would round; ERR_MEMORY
  */
 export function tensor(array, shape, options) {
   const { dtype } = checkTable(options, table, 'tensor');

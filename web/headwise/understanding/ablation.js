@@ -29,8 +29,8 @@ import { calledThere } from './source.js';
  * @property {number} [position] whose next token is predicted; default the last
  * @property {'zero' | 'mean' | 'resample'} [method] what takes the place of a head's output; default 'zero'
  * @property {readonly Ids[]} [texts] of 'mean': over all tokens of these; default: the text itself up to position. Of 'resample':
- *   texts of at least as many tokens as the text has up to position
- * @property {number | bigint} [seed] of 'resample'; default 0
+ *   texts of at least as many tokens as the text has up to position; required. 'zero' does not use them
+ * @property {number | bigint} [seed] of 'resample': which text each head gets; default 0. Other methods do not use it
  * @property {Tensor | import('./model.js').NestedNumbers} [headMask] [layers, heads]: factors of heads' outputs that hold in every
  *   forward, those of the other texts too. A muted head's effect is 0
  * @property {(progress: HeadProgress) => void} [onProgress] called after each head

@@ -172,6 +172,8 @@ async function allOf(model, config, gains, work) {
  * @param {import('./source.js').DecoderModel} model
  * @param {CompositionOptions & import('./work.js').WorkOptions & { from: HeadPlace, to: HeadPlace }} options
  * @returns {Promise<Composition<number>>}
+ * @throws {HeadwiseError} ERR_VALUE: a head out of range, not both or none of them, or `to` in no later layer; ERR_MEMORY; ERR_DISPOSED; an
+ *   abort's reason
  */
 /**
  * The same of all pairs.
@@ -180,13 +182,12 @@ async function allOf(model, config, gains, work) {
  * @param {import('./source.js').DecoderModel} model
  * @param {CompositionOptions & import('./work.js').WorkOptions} [options]
  * @returns {Promise<Composition<Tensor>>}
+ * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED; an abort's reason
  */
 /**
  * @param {any} model
  * @param {CompositionOptions & import('./work.js').WorkOptions} [options]
  * @returns {Promise<any>}
- * @throws {HeadwiseError} ERR_VALUE: a head out of range, not both or none of them, or `to` in no later layer; ERR_MEMORY; ERR_DISPOSED; an
- *   abort's reason
  */
 export async function composition(model, options) {
   const answer = calledThere('composition', model, options);

@@ -39,7 +39,8 @@ const most = 1 << 20;
  * @param {import('./source.js').AttendingModel} source a Decoder, a Gpt2 or an Encoder
  * @param {import('./source.js').Ids} ids [tokens], or [batch, tokens]; the option `batch` chooses the text
  * @param {FlowOptions & import('./work.js').WorkOptions} [options]
- * @returns {Promise<Tensor>}
+ * @returns {Promise<Tensor>} [tokens]
+ * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED; ERR_SHAPE: also too many tokens; an abort's reason
  */
 /**
  * The same of traces that a forward has given.
@@ -48,12 +49,12 @@ const most = 1 << 20;
  * @param {import('./source.js').Traces} source
  * @param {FlowOptions & import('./work.js').WorkOptions} [options]
  * @returns {Promise<Tensor>} [tokens]
+ * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED; ERR_SHAPE: also too many tokens; an abort's reason
  */
 /**
  * @param {unknown} source
  * @param {...any} rest
- * @returns {Promise<Tensor>} [tokens]
- * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED; ERR_SHAPE: also too many tokens; an abort's reason
+ * @returns {Promise<Tensor>}
  */
 export function flow(source, ...rest) {
   const answer = calledThere('flow', source, ...rest);

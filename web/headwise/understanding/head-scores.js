@@ -12,13 +12,14 @@ import { Work, workTable } from './work.js';
 /**
  * Options of `headScores`.
  * @typedef {object} HeadScoreOptions
- * @property {number} [tokens] random tokens of a row, which are repeated once; default 50, or as many as fit
+ * @property {number} [tokens] random tokens of a row, which are repeated once: from 1 to the smaller of half of contextLength and
+ *   vocabSize; default 50, or that limit if it is lower
  * @property {number | bigint} [seed] of the random tokens, as manualSeed takes it; default 0
  * @property {number} [batch] rows; default 4
  */
 
 /**
- * What each head does on repeated random tokens: mean weights over the queries of the second time, [layers, heads] each.
+ * What each head does on repeated random tokens: mean weights over the queries of the repetition, [layers, heads] each.
  * @typedef {object} HeadScores
  * @property {Tensor} previous weight on the token before
  * @property {Tensor} first weight on the first token

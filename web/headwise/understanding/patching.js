@@ -29,7 +29,7 @@ import { calledThere } from './source.js';
  * @property {number} [position] whose next token is predicted; default the last
  * @property {'heads' | 'residual'} [of] what is copied: a head's output, or the residual stream before a layer at one token;
  *   default 'heads'
- * @property {number} [at] of 'heads': the one token at which the output is copied; default: all tokens
+ * @property {number} [at] of 'heads': the one token at which the output is copied; default: all tokens. With of: 'residual' it is refused
  * @property {Tensor | import('./model.js').NestedNumbers} [headMask] [layers, heads]: factors of heads' outputs in every forward
  * @property {(progress: PatchingProgress) => void} [onProgress] called after each patch
  * @property {AbortSignal} [signal] aborts the sweep within one forward

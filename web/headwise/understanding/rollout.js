@@ -165,7 +165,8 @@ async function wholeOf(traces, batch, residual, work) {
  * @param {import('./source.js').AttendingModel} source a Decoder, a Gpt2 or an Encoder
  * @param {import('./source.js').Ids} ids [tokens], or [batch, tokens]; the option `batch` chooses the text
  * @param {RolloutOptions & import('./work.js').WorkOptions} [options]
- * @returns {Promise<Tensor>}
+ * @returns {Promise<Tensor>} [tokens, tokens], or with position [tokens]
+ * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE, ERR_MEMORY, ERR_DISPOSED; an abort's reason
  */
 /**
  * The same of traces that a forward has given.
@@ -174,12 +175,12 @@ async function wholeOf(traces, batch, residual, work) {
  * @param {import('./source.js').Traces} source
  * @param {RolloutOptions & import('./work.js').WorkOptions} [options]
  * @returns {Promise<Tensor>} [tokens, tokens], or with position [tokens]
+ * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE, ERR_MEMORY, ERR_DISPOSED; an abort's reason
  */
 /**
  * @param {unknown} source
  * @param {...any} rest
- * @returns {Promise<Tensor>} [tokens, tokens], or with position [tokens]
- * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE, ERR_MEMORY, ERR_DISPOSED; an abort's reason
+ * @returns {Promise<Tensor>}
  */
 export function rollout(source, ...rest) {
   const answer = calledThere('rollout', source, ...rest);

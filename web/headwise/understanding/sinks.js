@@ -53,6 +53,7 @@ async function meanOf(trace, batch, head, work) {
  * @param {import('./source.js').Ids} ids [tokens] or [batch, tokens]
  * @param {SinkOptions & import('./work.js').WorkOptions} [options]
  * @returns {Promise<Sinks>}
+ * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE, ERR_MEMORY, ERR_DISPOSED; an abort's reason
  */
 /**
  * The same of traces that a forward has given.
@@ -61,12 +62,12 @@ async function meanOf(trace, batch, head, work) {
  * @param {import('./source.js').Traces} source
  * @param {SinkOptions & import('./work.js').WorkOptions} [options]
  * @returns {Promise<Sinks>}
+ * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE, ERR_MEMORY, ERR_DISPOSED; an abort's reason
  */
 /**
  * @param {unknown} source
  * @param {...any} rest
  * @returns {Promise<Sinks>}
- * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE, ERR_MEMORY, ERR_DISPOSED; an abort's reason
  */
 export function sinks(source, ...rest) {
   const answer = calledThere('sinks', source, ...rest);
