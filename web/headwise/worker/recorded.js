@@ -11,12 +11,9 @@ import { keepWith, neededBy, standFor } from './places.js';
  * Iterates over the first axis by the tensor's own methods.
  * @param {Tensor} tensor
  */
-function rowsOf(tensor) {
-  Tensor.prototype[Symbol.iterator].call(tensor); // refuses what has no axis
+function* rowsOf(tensor) {
   const [count, ...shape] = tensor.shape;
-  return (function* () {
-    for (let i = 0; i < count; i++) yield tensor.slice([i, i + 1]).reshape(shape);
-  })();
+  for (let i = 0; i < count; i++) yield tensor.slice([i, i + 1]).reshape(shape);
 }
 
 /** An engine here knows nothing of the graph there. */
@@ -56,7 +53,7 @@ export function standIn(endpoint, id, tensor) {
       value: (/** @type {unknown[]} */ ...args) => endpoint.send(id, ['backward'], 'call', args),
     },
     ...{ reshape: derive('reshape'), permute: derive('permute'), slice: derive('slice') },
-    [Symbol.iterator]: { value: () => rowsOf(tensor) },
+    [Symbol.iterator]: { value: tensor[Symbol.iterator] && (() => rowsOf(tensor)) },
   });
   attachEnd(undefined, tensor, end);
   standFor(tensor, { endpoint, id, name: 'Tensor' });
