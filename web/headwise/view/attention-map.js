@@ -61,7 +61,7 @@ export class AttentionMap extends StyledElement {
   /** The cell that keys were at last. @type {Readonly<Place>} */ #kept = nowhere;
   #pinned = -1;
   /** @type {readonly Pin[]} */ #pins = [];
-  #tip = el('div', { class: 'map-tip away', part: 'tip', role: 'status' });
+  #tip = el('div', { class: 'map-tip away', part: 'tip', role: 'status', translate: 'no' });
   #frame = new Frame();
   #layers = new Layers(this.#frame.canvas, () => this.#arrived());
   #schedule = onceAFrame(() => this.#draw());

@@ -53,8 +53,8 @@ export class Frame {
     this.canvas,
     this.#marks,
   );
-  #rowLabels = el('div', { class: 'labels rows', part: 'labels', ...hide });
-  #columnLabels = el('div', { class: 'labels columns', part: 'labels', ...hide });
+  #rowLabels = el('div', { class: 'labels rows', part: 'labels', translate: 'no', ...hide });
+  #columnLabels = el('div', { class: 'labels columns', part: 'labels', translate: 'no', ...hide });
   #keyAxis = el('div', { class: 'axis key-axis', part: 'axis', ...hide });
   #queryAxis = el('div', { class: 'axis query-axis', part: 'axis', ...hide });
   /** As wide as all of it, whatever the labels take. */

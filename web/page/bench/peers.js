@@ -28,7 +28,7 @@ function bar({ name, ratios, otherwise }, shape) {
   const isOwn = name === 'Headwise';
   const width = `--share:${Math.min(ratio, MOST) / MOST}`;
   const star = otherwise?.includes(shape) ? '*' : '';
-  return html`<tr class=${isOwn ? 'own' : ''}>
+  return html`<tr translate="no" class=${isOwn ? 'own' : ''}>
     <th scope="row">${name.replace(', wasm backend', '')}</th>
     <td class="bar-cell"><span class="bar ${ratio > MOST ? 'cut' : ''}" style=${width}></span></td>
     <td>${isOwn ? '1' : `${ratio.toPrecision(3)}×${star}`}</td>
@@ -42,7 +42,7 @@ export function peersChart({ date: day, machine, browser, threads, runtimes }, s
   const panels = Object.keys(shown[0].ratios).map(
     (name) =>
       html`<figure>
-        <figcaption><b>${name}</b> ${describe(shapes[name])}</figcaption>
+        <figcaption><b translate="no">${name}</b> ${describe(shapes[name])}</figcaption>
         <table class="bars">
           <caption class="visually-hidden">
             Time of each runtime, as a multiple of Headwise’s, for ${name}
@@ -63,6 +63,6 @@ export function peersChart({ date: day, machine, browser, threads, runtimes }, s
       ${threads === 1 ? 'one thread' : `${threads} threads`}. Bars are cut at ${MOST} times. A page
       downloads, compressed: ${bytes.join('; ')}. * The direct operator fails or gives wrong numbers there, so another one
       was timed. M1, the maps of all heads, has no bars: the others have no operation for it.
-      Measure it yourself with <code>npm run bench:peers</code>.
+      Measure it yourself with <code translate="no">npm run bench:peers</code>.
     </p>`;
 }

@@ -18,7 +18,7 @@ function share(percent) {
   const doubt = doubtOf(percent);
   return html`<span class="share">
     <meter min="0" max="100" value=${Math.min(percent, 100)} aria-label=${words}></meter>
-    <span class="percent">${words}</span>
+    <span class="percent" translate="no">${words}</span>
     ${doubt === undefined ? '' : html`<span class="note">Warning: ${doubt}.</span>`}
   </span>`;
 }
@@ -26,7 +26,7 @@ function share(percent) {
 /** @param {Result} result */
 function row({ name, threads, timing, skipped, problem }) {
   const what = html`<th scope="row">${name}</th>
-    <td>${threads}</td>`;
+    <td translate="no">${threads}</td>`;
   if (!timing) {
     const words = problem === undefined ? `not run: ${skipped}` : `failed: ${problem}`;
     return html`<tr>
@@ -36,10 +36,10 @@ function row({ name, threads, timing, skipped, problem }) {
   }
   return html`<tr>
     ${what}
-    <td>${formatTime(timing.minimum)}</td>
-    <td>${timing.rate.toFixed(1)} ${timing.unit}</td>
+    <td translate="no">${formatTime(timing.minimum)}</td>
+    <td translate="no">${timing.rate.toFixed(1)} ${timing.unit}</td>
     <td>${share(timing.percent)}</td>
-    <td>${formatBytes(timing.memoryBytes)}</td>
+    <td translate="no">${formatBytes(timing.memoryBytes)}</td>
   </tr>`;
 }
 
@@ -64,7 +64,7 @@ export function resultsTable(results, shapes) {
           html`<tbody>
             <tr>
               <th colspan=${COLUMNS.length} scope="rowgroup">
-                <b>${group[0].shape}</b> ${describe(shapes[group[0].shape])}
+                <b translate="no">${group[0].shape}</b> ${describe(shapes[group[0].shape])}
                 <span class="note">· ${group[0].simd} module</span>
               </th>
             </tr>

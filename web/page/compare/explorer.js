@@ -207,7 +207,7 @@ export class Explorer {
     const at = this.row;
     const visible = settings.causal ? at + 1 : tokens.length;
     byId('row-title', HTMLElement).replaceChildren(
-      el('span', { class: 'token' }, tokens[at].text),
+      el('span', { class: 'token', translate: 'no' }, tokens[at].text),
       difference ? ' differs by' : ' attends to',
     );
     const max = row.reduce((most, value) => Math.max(most, value), 0);

@@ -54,7 +54,12 @@ export class HeadTable {
     const names = Array.from({ length: count }, (_, head) => el('span', {}, `H${head}`));
     this.#cells = [];
     const rows = MODES.map((mode) => this.#row(mode));
-    const top = el('div', { class: 'head-names', 'aria-hidden': 'true' }, el('span'), ...names);
+    const top = el(
+      'div',
+      { class: 'head-names', 'aria-hidden': 'true', translate: 'no' },
+      el('span'),
+      ...names,
+    );
     this.#room.dataset.heads = String(count);
     this.#room.style.setProperty('--heads', String(count));
     this.#room.replaceChildren(top, ...rows);

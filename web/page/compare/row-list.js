@@ -35,11 +35,11 @@ export function showRow(room, { tokens, values, visible, max, inOrder }) {
           'th',
           { scope: 'row' },
           // Isolated: a token that is read from the right leaves its number in place.
-          el('bdi', { class: 'token' }, tokens[key].text),
+          el('bdi', { class: 'token', translate: 'no' }, tokens[key].text),
           ...(inOrder ? [] : [el('span', { class: 'at' }, String(key + 1))]),
         ),
         el('td', { class: 'bar-cell' }, bar),
-        el('td', {}, formatWeight(values[key])),
+        el('td', { translate: 'no' }, formatWeight(values[key])),
       ),
     );
   }

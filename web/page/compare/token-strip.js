@@ -9,7 +9,7 @@ import { plural } from '../shared/format.js';
 
 /** @param {HTMLElement} room @param {Token[]} tokens @param {Matrix | null} inputs */
 export function showTokens(room, tokens, inputs) {
-  const list = el('ol', { class: 'token-list' });
+  const list = el('ol', { class: 'token-list', translate: 'no' });
   tokens.forEach(({ id, text }, i) => {
     const item = el('li', {}, el('span', { class: 'token' }, text));
     if (id !== null) {

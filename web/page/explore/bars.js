@@ -13,4 +13,7 @@ export const bar = (value, most, name = '') =>
 
 /** A token with its place, from 0. @param {Token} token @param {number} at */
 export const tokenName = ({ text }, at) =>
-  html`<span class="token">${text}</span><span class="at">${formatCount(at + 1)}</span>`;
+  html`<span class="token" translate="no">${text}</span><span class="at" translate="no">${formatCount(at + 1)}</span>`;
+
+/** A token within a sentence: itself in every language. @param {string | undefined} text */
+export const quoted = (text) => html`“<span translate="no">${text}</span>”`;

@@ -47,7 +47,7 @@ function headings({ layers, heads }) {
     const step = Math.max(least, Math.ceil(count / MOST_NUMBERS[side]));
     return Array.from({ length: Math.ceil(count / step) }, (_, i) => {
       const words = `${side === 'head' ? 'H' : 'L'}${i * step}`;
-      return html`<span class="heading ${side}" aria-hidden="true"
+      return html`<span class="heading ${side}" aria-hidden="true" translate="no"
         style="--at: ${i * step}">${words}</span>`;
     });
   };
@@ -115,7 +115,7 @@ function tile(room, run, i) {
     class=${classes.filter(Boolean).join(' ')} tabindex=${isChosen ? 0 : -1}
     aria-pressed=${isChosen} @click=${act}>
     <canvas aria-hidden="true" ${made(paint, small?.maps[i], small?.size, run, scale, isDark.value, small?.show)}></canvas>
-    <span class="words">${number}${by.value === 'place' ? '' : html` ${shortName(name)}`}</span>
+    <span class="words" translate="no">${number}${by.value === 'place' ? '' : html` ${shortName(name)}`}</span>
     <span class="visually-hidden"> ${spokenName(name)}${isMuted ? ', muted' : ''}</span>
   </button>`;
 }

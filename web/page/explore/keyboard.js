@@ -68,7 +68,7 @@ export const help = html`<dialog id="explore-help-dialog" class="explore-help"
       ${LISTED.map(
         ([keys, words]) =>
           html`<tr>
-            <th scope="row"><kbd>${keys}</kbd></th>
+            <th scope="row"><kbd translate="no">${keys}</kbd></th>
             <td>${words}</td>
           </tr>`,
       )}

@@ -176,7 +176,7 @@ function labels({ run, focus, choices, pins }, { visible, line }, side, strong) 
     const token = tokenAt(event);
     if (token >= 0) choices.pin({ side, token }, event.ctrlKey || event.metaKey);
   };
-  return html`<div class="lines-side ${side === 'query' ? 'from' : 'to'}"
+  return html`<div translate="no" class="lines-side ${side === 'query' ? 'from' : 'to'}"
     @pointerover=${point} @pointerleave=${() => focus.clear(labels)} @click=${pin}>
     ${tokens.slice(first, end).map(({ text }, i) => {
       const pinned = pinOf(first + i);

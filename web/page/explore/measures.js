@@ -7,6 +7,7 @@
  */
 
 import { isAblation, SIGNED } from './address.js';
+import { quoted } from './bars.js';
 import { byId } from '../shared/dom.js';
 import { drawn, field, html, taking } from '../shared/template.js';
 import { formatCount } from '../shared/format.js';
@@ -67,7 +68,7 @@ function asked({ next, shown, predicts }) {
   const { text = '', isMask } = run.tokens[at] ?? {};
   const place = predicts.value === 'masked' ? 'in the place of' : 'after';
   const isHidden = predicts.value === 'masked' && !isMask;
-  return { where: `${place} “${text}”${isHidden ? ', masked,' : ''}`, what, other };
+  return { where: html`${place} ${quoted(text)}${isHidden ? ', masked,' : ''}`, what, other };
 }
 
 /** What the colours of the heads mean. @param {Explorer} room */
@@ -140,7 +141,7 @@ export function measureControls(room) {
               take('effect');
               // On a phone the heads are above their measures.
               byId('explore-grid', HTMLElement).scrollIntoView({ block: 'nearest' });
-            }}>Which heads matter for “${asked(room)?.what ?? '…'}”?</button>`,
+            }}>Which heads matter for ${quoted(asked(room)?.what ?? '…')}?</button>`,
       )}
       ${drawn(() =>
         field(

@@ -10,7 +10,7 @@ import { byId } from '../shared/dom.js';
 import { shortName } from '../shared/head-names.js';
 import { drawn, html } from '../shared/template.js';
 import { signal } from '../shared/signals.js';
-import { bar, tokenName } from './bars.js';
+import { bar, quoted, tokenName } from './bars.js';
 import { digitsFor } from './why/bars.js';
 
 /** @param {number} share @param {number} [digits] after the point */
@@ -121,14 +121,14 @@ function list(room) {
         ${predictions.map(({ token, before, after }) => {
           const marks = marksOf(token.id, { target, actual, against, isMasked });
           return html`<tr class=${token.id === target ? 'target' : ''}>
-            <th scope="row"><button type="button" class="token" aria-pressed=${token.id === target}
+            <th scope="row"><button type="button" class="token" translate="no" aria-pressed=${token.id === target}
               title="${token.text}: ask about this token; with Shift: compare the target with it"
               @click=${(/** @type {MouseEvent} */ { shiftKey }) => choose(token.id, shiftKey)}>${token.text}</button>${marks}</th>
             <td class="bar-cell">
               ${hasMuted ? bar(before, most, 'before') : ''}${bar(after, most, 'after')}
             </td>
-            <td>${percent(after, digits)}</td>
-            ${hasMuted ? html`<td class="change">${changeOf(before, after, digits)}</td>` : ''}
+            <td translate="no">${percent(after, digits)}</td>
+            ${hasMuted ? html`<td class="change" translate="no">${changeOf(before, after, digits)}</td>` : ''}
           </tr>`;
         })}
       </tbody>
@@ -148,7 +148,7 @@ const whyLink = ({ isWhy, next, predicts, choices }) => {
     const { target, predictions } = next.answer.value ?? {};
     const found = predictions?.find(({ token }) => token.id === target);
     return html`<button type="button" class="quiet" id="explore-why" ?hidden=${isWhy.value || !found || predicts.value !== 'next'}
-      @click=${ask}>Why “${found?.token.text}”?</button>`;
+      @click=${ask}>Why ${quoted(found?.token.text)}?</button>`;
   });
 };
 

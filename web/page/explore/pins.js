@@ -93,8 +93,8 @@ function cardOf(room, { tokens }, { pin, weights, isPinned, others, names }, mos
                 ${bar(Math.abs(weights[i]), largest)}
                 ${others ? bar(Math.abs(others[i]), largest, 'before') : ''}
               </td>
-              <td>${formatWeight(weights[i])}</td>
-              ${others ? html`<td>${formatWeight(others[i])}</td>` : ''}
+              <td translate="no">${formatWeight(weights[i])}</td>
+              ${others ? html`<td translate="no">${formatWeight(others[i])}</td>` : ''}
             </tr>`,
         )}
       </tbody>

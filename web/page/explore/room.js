@@ -67,7 +67,7 @@ function textSection(room, show) {
         html`<div class="menu-tools">
           ${tool('explore-open', 'Open files…', show.open, true)}
           ${tool('explore-export', 'Export…', show.save)} ${copyLink(room)}
-          ${tool('explore-help', html`Keys <kbd>?</kbd>`, show.help)}
+          ${tool('explore-help', html`Keys <kbd translate="no">?</kbd>`, show.help)}
         </div>`,
       )}
     </div>

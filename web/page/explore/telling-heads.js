@@ -20,7 +20,7 @@ export const tellingHeads = ({ shown, choices }) =>
             html`<li>
               <button type="button" aria-pressed=${isSameHead(name, shown.value)}
                 @click=${() => choices.choose(name)}>
-                ${shortName(name)}<span class="visually-hidden"> ${spokenName(name)}</span></button
+                <span translate="no">${shortName(name)}</span><span class="visually-hidden"> ${spokenName(name)}</span></button
               ><span>${name.seen}</span>
             </li>`,
         )}

@@ -22,8 +22,8 @@ export function modelChoice({ state, own, choices }) {
     const opened = own.value?.name ?? 'files that were opened';
     const hasOpened = own.value !== undefined || state.value.model === OPENED;
     const { model } = state.value;
-    const hosted = isHosted(model) ? [[model, model]] : [];
-    const all = [...models, ...hosted, ...(hasOpened ? [[OPENED, opened]] : [])];
+    const hosted = isHosted(model) ? [[model, model, 'no']] : [];
+    const all = [...models, ...hosted, ...(hasOpened ? [[OPENED, opened, own.value && 'no']] : [])];
     return html`<div class="field inline">
       <label for="explore-model">Model</label>
       ${select('explore-model', all, state.value.model, choices.open)}

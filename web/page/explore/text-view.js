@@ -201,7 +201,7 @@ export function textView(room) {
     const narrow = tokens.filter(({ text: words }) => words.length <= NARROW).length;
     return narrow > tokens.length / 2 ? 'explore-text narrow-tokens' : 'explore-text';
   };
-  return html`<div id="explore-text" class=${drawn(classes)} role="listbox" aria-multiselectable="true"
+  return html`<div id="explore-text" translate="no" class=${drawn(classes)} role="listbox" aria-multiselectable="true"
     aria-label="Tokens: choose one to pin it" ?hidden=${drawn(() => !room.run.value)}
     data-tint=${drawn(() => room.shown.value.tint)} @pointerdown=${down}
     @pointerover=${point} @pointerleave=${leave} @focusin=${point} @focusout=${leave}
@@ -281,7 +281,7 @@ function unknownWords({ run }) {
 
 /** What tints the text. @param {Explorer} room */
 export const tintNote = (room) =>
-  html`<span id="explore-text-note">${drawn(() => tintWords(room))}</span>
+  html`<span id="explore-text-note" translate="no">${drawn(() => tintWords(room))}</span>
     <span id="explore-unknown">${drawn(() => unknownWords(room))}</span>
     <span id="explore-sign">${drawn(() => signWords(room.run.value?.tokens ?? []))}</span>
     <span id="explore-loss" title="−ln of the probability that the model gave each next token, on average">${drawn(() => lossWords(room))}</span>`;

@@ -9,6 +9,7 @@
 import { isRemembered, remember } from '../shared/remember.js';
 import { effect, signal } from '../shared/signals.js';
 import { drawn, html, nothing } from '../shared/template.js';
+import { quoted } from './bars.js';
 import { percent } from './next-token.js';
 import { TOURS } from './tours.js';
 
@@ -26,7 +27,7 @@ function result({ next, run }) {
   const { before, after, token } = found;
   const shares =
     about.muted.length > 0 ? `${percent(before)} becomes ${percent(after)}` : percent(after);
-  return html`<span class="tour-result">“${token.text}” after “${about.tokens[at].text}”: <b>${shares}</b>.</span>`;
+  return html`<span class="tour-result">${quoted(token.text)} after ${quoted(about.tokens[at].text)}: <b>${shares}</b>.</span>`;
 }
 
 /** @param {string} words @param {() => void} act @param {{ kind?: string, id?: string }} [how] */

@@ -37,7 +37,11 @@ export class ExerciseView {
   /** @type {() => void} */ #onSolved;
   /** @type {import('./step-view.js').StepElements} */ #step;
   #stop = el('button', { type: 'button', class: 'quiet stop', hidden: true, ...ESCAPE }, 'Stop');
-  #escape = el('kbd', { class: 'note', hidden: true, 'aria-hidden': 'true' }, 'Esc');
+  #escape = el(
+    'kbd',
+    { class: 'note', hidden: true, 'aria-hidden': 'true', translate: 'no' },
+    'Esc',
+  );
   /** What is said of the run. One element for all: one that comes with its words is not always read out. */
   #status = el('p', { class: 'note', role: 'status' }, 'The check has not run yet.');
   /** What the run gave. */
@@ -84,7 +88,13 @@ export class ExerciseView {
     row.append(this.#stop, this.#escape);
     row.after(
       el('details', {}, el('summary', {}, 'Hint'), prose(hint)),
-      el('details', {}, el('summary', {}, 'Show solution'), el('pre', {}, solution), use),
+      el(
+        'details',
+        {},
+        el('summary', {}, 'Show solution'),
+        el('pre', { translate: 'no' }, solution),
+        use,
+      ),
     );
     this.element = section;
     results.append(this.#status, this.#given);

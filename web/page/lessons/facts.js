@@ -26,14 +26,23 @@ const shapesLine = (shapes) =>
     ' ',
     ...shapes.flatMap(({ name, value }, i) => [
       i > 0 ? ' · ' : '',
-      el('span', {}, `${name} `, el('code', {}, formatList(/** @type {number[]} */ (value)))),
+      el(
+        'span',
+        { translate: 'no' },
+        `${name} `,
+        el('code', {}, formatList(/** @type {number[]} */ (value))),
+      ),
     ]),
   );
 
 /** @param {unknown} value @param {unknown} other what it is set against */
 const cell = (value, other, colspan = 1) => {
   const isNumber = typeof value === 'number';
-  return el('td', { class: isNumber ? 'unbroken' : '', colspan }, formatValue(value, other));
+  return el(
+    'td',
+    { class: isNumber ? 'unbroken' : '', colspan, translate: 'no' },
+    formatValue(value, other),
+  );
 };
 
 /**

@@ -54,7 +54,10 @@ export class LessonView {
     this.#onChange = onChange;
     const stop = el('button', { type: 'button', ...ESCAPE }, 'Stop');
     stop.addEventListener('click', () => this.stop());
-    this.#busy.append(stop, el('kbd', { class: 'note', 'aria-hidden': 'true' }, 'Esc'));
+    this.#busy.append(
+      stop,
+      el('kbd', { class: 'note', 'aria-hidden': 'true', translate: 'no' }, 'Esc'),
+    );
     this.#views = lesson.steps.map((step, i) => this.#makeStep(step, i));
     /** The lesson's element. Its `data-state` says how its last run is. */
     this.element = el(

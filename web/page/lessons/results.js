@@ -34,7 +34,7 @@ const consoleOf = (lines) =>
   el(
     'div',
     { class: 'console', role: 'log', 'aria-label': 'Console' },
-    ...lines.map(({ level, text }) => el('pre', { class: level }, text)),
+    ...lines.map(({ level, text }) => el('pre', { class: level, translate: 'no' }, text)),
   );
 
 /** @param {CheckItem[]} checks */

@@ -16,7 +16,11 @@ import { coveredHeight } from './sight.js';
  */
 export function prose(text) {
   const parts = text.split('`');
-  return el('p', {}, ...parts.map((part, i) => (i % 2 ? el('code', {}, part) : part)));
+  return el(
+    'p',
+    {},
+    ...parts.map((part, i) => (i % 2 ? el('code', { translate: 'no' }, part) : part)),
+  );
 }
 
 /** Where a step comes from, with a link to the document. @param {string} from */
@@ -64,7 +68,7 @@ export function createStep(options) {
     onChange,
     onRun,
   } = options;
-  const place = el('div', { class: 'editor' });
+  const place = el('div', { class: 'editor', translate: 'no' });
   const results = el('div', { class: 'results' });
   const run = el('button', { type: 'button', class: 'quiet' }, runWord);
   const reset = el(
@@ -89,7 +93,13 @@ export function createStep(options) {
     run.focus();
     onRun();
   });
-  const row = el('div', { class: 'row' }, run, el('kbd', { class: 'note' }, KEYS), reset);
+  const row = el(
+    'div',
+    { class: 'row' },
+    run,
+    el('kbd', { class: 'note', translate: 'no' }, KEYS),
+    reset,
+  );
   const section = el(
     'section',
     { class: 'step', 'aria-labelledby': id },

@@ -115,7 +115,7 @@ export function tensorFigure(item, printed, changed) {
   const verdict = printed && judge(item, printed);
   const words = printed && differenceOfShapes(item, printed);
   const mark = verdict && markOf(verdict, { changed, words, counted: true });
-  const title = el('span', {}, el('b', {}, name), ` ${formatList(shape)}`);
+  const title = el('span', { translate: 'no' }, el('b', {}, name), ` ${formatList(shape)}`);
   const figure = el('figure', { class: changed ? 'result after-change' : 'result' });
   figure.append(el('figcaption', {}, title, ...(mark ? [mark] : [])));
   const there = documentParts(printed);

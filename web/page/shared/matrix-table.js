@@ -23,7 +23,7 @@ export function matrixTable(
 ) {
   const write = format ?? ((value) => formatNumber(value));
   const moreCols = shape[1] > cols;
-  const head = el('tr', {}, el('th', { scope: 'col' }, corner));
+  const head = el('tr', {}, el('th', { scope: 'col', translate: 'yes' }, corner));
   for (let j = 0; j < cols; j++) {
     head.append(el('th', { scope: 'col' }, heads ? heads[j] : String(j + 1)));
   }
@@ -31,7 +31,7 @@ export function matrixTable(
     const left = formatCount(shape[1] - cols);
     head.append(el('th', { scope: 'col', class: 'more' }, `+${left}`));
   }
-  const body = el('tbody');
+  const body = el('tbody', { translate: 'no' });
   for (let i = 0; i < rows; i++) {
     const line = el('tr', {}, el('th', { scope: 'row' }, names[i]));
     for (let j = 0; j < cols; j++) {
@@ -45,7 +45,7 @@ export function matrixTable(
     'table',
     { class: 'matrix' },
     el('caption', {}, caption),
-    el('thead', {}, head),
+    el('thead', { translate: 'no' }, head),
     body,
   );
   if (shape[0] > rows) {

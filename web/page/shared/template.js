@@ -1,15 +1,97 @@
 /** Templates of the page, and the two ways in which something in them is kept up to date. */
 
-import { html } from 'lit-html';
+import { html as litHtml, nothing, svg as litSvg } from 'lit-html';
 import { AsyncDirective } from 'lit-html/async-directive.js';
-import { Directive, directive } from 'lit-html/directive.js';
+import { Directive, directive, PartType } from 'lit-html/directive.js';
 import { effect } from './signals.js';
 
-export { html, nothing, render, svg } from 'lit-html';
+export { nothing, render } from 'lit-html';
+
+/**
+ * A text or a number of a template. Browsers that translate the page replace text nodes by elements of their own, where lit
+ * would go on to write into those, unseen: another text then gets a node of its own again.
+ */
+class Words extends Directive {
+  /** @type {unknown} */ #now;
+
+  /** @param {string | number} words @returns {unknown} */
+  render(words) {
+    return words;
+  }
+
+  /**
+   * @param {import('lit-html/directive.js').ChildPart} part
+   * @param {[string | number]} args
+   * @override
+   */
+  update({ startNode, endNode }, [words]) {
+    if (words !== this.#now) keepOneText(/** @type {ChildNode} */ (startNode), endNode, words);
+    this.#now = words;
+    return words;
+  }
+}
+
+/** @param {ChildNode} start @param {Node | null} end @param {string | number} words */
+function keepOneText(start, end, words) {
+  const first = start.nextSibling;
+  if (first === end || (first?.nodeType === Node.TEXT_NODE && first.nextSibling === end)) return;
+  while (start.nextSibling && start.nextSibling !== end) start.nextSibling.remove();
+  start.after(String(words));
+}
+
+const wordsOf = directive(Words);
+
+/** @param {unknown} value */
+const kept = (value) =>
+  typeof value === 'string' || typeof value === 'number' ? wordsOf(value) : value;
+
+/** @typedef {{ strings: TemplateStringsArray, isText: readonly boolean[] }} Kept */
+
+/**
+ * Lit takes the node behind a value for the value's end. Text there may be replaced too, a comment is not.
+ *
+ * @param {TemplateStringsArray} given
+ * @returns {Kept} isText: which values stand between tags
+ */
+function keptStrings(given) {
+  let isTag = false;
+  const isText = given.slice(0, -1).map((string) => {
+    const at = Math.max(string.lastIndexOf('<'), string.lastIndexOf('>'));
+    if (at >= 0) isTag = string[at] === '<';
+    return !isTag;
+  });
+  const strings = given.map((string, i) =>
+    isText[i - 1] && string && !string.startsWith('<') ? `<!---->${string}` : string,
+  );
+  return { strings: Object.assign(strings, { raw: strings }), isText };
+}
+
+/** @template {typeof litHtml | typeof litSvg} T @param {T} tag @returns {T} the tag, of templates that may be translated */
+function translatable(tag) {
+  /** @type {WeakMap<TemplateStringsArray, Kept>} */
+  const known = new WeakMap();
+  const made = (/** @type {TemplateStringsArray} */ given, /** @type {unknown[]} */ ...values) => {
+    const found = known.get(given) ?? keptStrings(given);
+    known.set(given, found);
+    const { strings, isText } = found;
+    return tag(strings, ...values.map((value, i) => (isText[i] ? kept(value) : value)));
+  };
+  return /** @type {T} */ (made);
+}
+
+export const html = translatable(litHtml);
+export const svg = translatable(litSvg);
 
 class Drawn extends AsyncDirective {
   /** @type {() => unknown} */ #draw = () => {};
   #stop = () => {};
+  #isText;
+
+  /** @param {import('lit-html/directive.js').PartInfo} part */
+  constructor(part) {
+    super(part);
+    this.#isText = part.type === PartType.CHILD;
+  }
 
   /** @param {() => unknown} draw @returns {unknown} */
   render(draw) {
@@ -23,7 +105,8 @@ class Drawn extends AsyncDirective {
     let first;
     let isFirst = true;
     this.#stop = effect(() => {
-      const value = this.#draw();
+      const drawn = this.#draw();
+      const value = this.#isText ? kept(drawn) : drawn;
       if (isFirst) first = value;
       else this.setValue(value);
     });
@@ -73,7 +156,7 @@ export const taking = (take) => (/** @type {Event} */ event) =>
 
 /**
  * @param {string} id
- * @param {readonly (readonly any[])[]} options values and words
+ * @param {readonly (readonly any[])[]} options values and words; then 'no', if they are a name or a token, which is not translated
  * @param {string} chosen if it is none of them, nothing is seen
  * @param {(value: any) => void} choose
  */
@@ -81,8 +164,8 @@ export function select(id, options, chosen, choose) {
   const isThere = options.some(([value]) => value === chosen);
   return html`<select id=${id} @change=${taking(({ value }) => choose(value))}>
     ${options.map(
-      ([value, words]) =>
-        html`<option value=${value} .selected=${value === chosen}>${words}</option>`,
+      ([value, words, translate]) =>
+        html`<option value=${value} translate=${translate === 'no' ? 'no' : nothing} .selected=${value === chosen}>${words}</option>`,
     )}
     ${isThere ? '' : html`<option hidden .selected=${true}></option>`}
   </select>`;

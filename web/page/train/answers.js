@@ -14,7 +14,7 @@ import { IGNORED } from './tasks/task.js';
 const text = (prompt, written, step) => html`<p class="note">
     After ${formatCount(step)} steps the model continues ${prompt.trim() ? `“${prompt.trim()}”` : 'the text’s first characters'} like this:
   </p>
-  <p class="train-written"><span>${prompt}</span>${written}</p>`;
+  <p class="train-written" translate="no"><span>${prompt}</span>${written}</p>`;
 
 /** The example's tokens, below each the one that the model says next, where that is asked. @param {Training} room @param {Run} run */
 export const answers = (room, run) =>
@@ -40,6 +40,6 @@ export const answers = (room, run) =>
     // Of two runs it stands above the map that names its tokens.
     const example = room.seenRuns.value.length > 1 ? 'An example' : 'The example above';
     return html`<p class="note">${example}, and below each token what the model says next:
-        <b class="train-count">${right} of ${asked}</b> right.</p>
-      <ol class="train-answers">${ids.map(cell)}</ol>`;
+        <b class="train-count" translate="no">${right} of ${asked}</b> right.</p>
+      <ol class="train-answers" translate="no">${ids.map(cell)}</ol>`;
   });

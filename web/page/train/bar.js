@@ -75,7 +75,7 @@ const slider = (room) =>
     const shown = room.shown.value;
     const share = (/** @type {number} */ of) => `${((100 * of) / end).toFixed(2)}%`;
     return html`<div class="train-history">
-      <label for="train-step" class="train-roomy" data-longest=${`Step ${formatCount(end)} of ${formatCount(end)}`}>
+      <label for="train-step" class="train-roomy" translate="no" data-longest=${`Step ${formatCount(end)} of ${formatCount(end)}`}>
         <span>Step <b>${formatCount(shown)}</b> of ${formatCount(end)}</span>
       </label>
       <div class="train-track" style="--done: ${share(step)}">

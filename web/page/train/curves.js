@@ -42,7 +42,7 @@ export function curvesChart({ title, value, longest, end, top, format, curves, m
   const upright = (/** @type {number} */ x, /** @type {string} */ of) =>
     svg`<line class=${of} x1=${across(x)} x2=${across(x)} y1=${TOP} y2=${HEIGHT - BOTTOM}></line>`;
   return html`<figure class="train-curve">
-    <figcaption><h3>${title}</h3><span class="train-number train-roomy" data-longest=${longest}><span>${value}</span></span></figcaption>
+    <figcaption><h3>${title}</h3><span class="train-number train-roomy" translate="no" data-longest=${longest}><span>${value}</span></span></figcaption>
     <svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label=${`${title} over the steps; now ${value}`}>
       ${[0, top / 2, top].map(
         (

@@ -98,10 +98,10 @@ function tile(room, run, about, i) {
   const spoken = SCORES.map((_, k) => `${scoreName(room, k)} ${scores[k].toFixed(2)}`).join(', ');
   return html`<button type="button" class=${isMuted ? 'muted' : ''} aria-pressed=${isChosen} tabindex=${isSameHead(name, stopOf(room, run)) ? 0 : -1}
     data-head=${shortName(name)} @click=${() => (room.chosen.value = name)}>
-    <span class="train-tile-head"><b>${shortName(name)}</b> <span class="train-role ${tone}">${does}</span></span>
+    <span class="train-tile-head"><b translate="no">${shortName(name)}</b> <span class="train-role ${tone}">${does}</span></span>
     <canvas aria-hidden="true" ${made(paint, seen, i, about.ids.length, room.isDark.value)}></canvas>
     ${scoreCurves(run.history.seen, i, room.axis.value, seen.step)}
-    <span class="visually-hidden">${spokenName(name)}: ${spoken}</span>
+    <span class="visually-hidden" translate="no">${spokenName(name)}: ${spoken}</span>
   </button>`;
 }
 

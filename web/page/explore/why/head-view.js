@@ -76,7 +76,7 @@ export const headView = (room) =>
           <th scope="col">logits</th>`,
         rows: keys.map((key) => ({
           ...{ name: name(key), value: shares[key], kind: key === looked ? 'chosen' : '' },
-          more: html`<td title=${weights[key]}>${formatWeight(weights[key])}</td>`,
+          more: html`<td translate="no" title=${weights[key]}>${formatWeight(weights[key])}</td>`,
           point: () => focus.set({ query: at, key }, headView),
         })),
         rest: { count: rest, value: restShare },

@@ -10,7 +10,7 @@ import { formatCount } from '../../shared/format.js';
 import { computed, derived, signal } from '../../shared/signals.js';
 import { drawn, html, made } from '../../shared/template.js';
 import { Asked } from '../asked.js';
-import { bar, tokenName } from '../bars.js';
+import { bar, quoted, tokenName } from '../bars.js';
 import { percent } from '../next-token.js';
 import { followArrows } from './follow-arrows.js';
 import { reveal } from './reveal.js';
@@ -79,14 +79,14 @@ function list({ tokens }, { top, rank, share }, { row, at }, target) {
         ${top.map(
           (one) =>
             html`<tr>
-              <th scope="row"><span class="token">${one.token.text}</span></th>
+              <th scope="row"><span class="token" translate="no">${one.token.text}</span></th>
               <td class="bar-cell">${bar(one.share, most)}</td>
-              <td>${percent(one.share)}</td>
+              <td translate="no">${percent(one.share)}</td>
             </tr>`,
         )}
       </tbody>
     </table>
-    <p class="note">“${target}” is number ${formatCount(rank)}: ${percent(share)}.</p>`;
+    <p class="note">${quoted(target)} is number ${formatCount(rank)}: ${percent(share)}.</p>`;
 }
 
 /** @param {Explorer} room */
@@ -120,8 +120,8 @@ export function lensView(room) {
         tabindex=${isChosen ? 0 : -1} aria-pressed=${isChosen}
         style="--share: ${(100 * first.share).toFixed(0)}%"
         class=${rank === 1 ? 'is-target' : ''}
-        @click=${() => (chosen.value = { row, at: token, of: [run, at] })}><span class="token">${first.token.text}</span>${
-          token === at ? html`<span class="rank">#${formatCount(rank)}</span>` : ''
+        @click=${() => (chosen.value = { row, at: token, of: [run, at] })}><span class="token" translate="no">${first.token.text}</span>${
+          token === at ? html`<span class="rank" translate="no">#${formatCount(rank)}</span>` : ''
         }</button></td>`;
     };
     const tokens = run.tokens.slice(from, from + rows[0].length);
@@ -133,7 +133,7 @@ export function lensView(room) {
           <thead>
             <tr><td></td>${tokens.map(
               ({ text }, i) =>
-                html`<th scope="col" class=${from + i === at ? 'asked' : ''}><span class="token">${text}</span></th>`,
+                html`<th scope="col" class=${from + i === at ? 'asked' : ''}><span class="token" translate="no">${text}</span></th>`,
             )}</tr>
           </thead>
           <tbody>
@@ -148,7 +148,7 @@ export function lensView(room) {
     </div>
     <p class="note lens-note">
       <span class="legend-scale"><span>0</span><span class="measure-bar pale"></span><span>1</span></span>
-      Each cell shows the likeliest token; its colour is that token’s probability. #: the rank of “${target}”. Thin frame: it ranks first. Thick frame: the cell that is listed.
+      Each cell shows the likeliest token; its colour is that token’s probability. #: the rank of ${quoted(target)}. Thin frame: it ranks first. Thick frame: the cell that is listed.
     </p>`;
   };
 

@@ -41,7 +41,7 @@ export function partTable(table) {
       <th scope="row">${name}</th>
       ${more}
       <td class="sum-cell">${partBar({ start: 0, end: value }, place, bar)}</td>
-      <td title=${exact(value)}>${signed(value, digits)}</td>
+      <td translate="no" title=${exact(value)}>${signed(value, digits)}</td>
     </tr>`;
   };
   const others = { name: `${formatCount(rest.count)} more`, value: rest.value };

@@ -50,7 +50,7 @@ export const question = (room) =>
   drawn(() => {
     const { run, predictions = [], at = 0, target } = room.next.answer.value ?? {};
     const { against } = room.shown.value;
-    const tokens = predictions.map(({ token }) => [String(token.id), token.text]);
+    const tokens = predictions.map(({ token }) => [String(token.id), token.text, 'no']);
     const others = tokens.filter(([id]) => id !== String(target));
     const leave = () => {
       room.choices.why(false);

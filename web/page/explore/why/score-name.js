@@ -4,6 +4,9 @@
  * @import { Explorer } from '../explorer.js'
  */
 
+import { html } from '../../shared/template.js';
+import { quoted } from '../bars.js';
+
 /** The logit, or the difference, in words. @param {Explorer} room @param {{ target: number }} attribution */
 export function scoreName({ next, shown }, { target }) {
   const { predictions = [] } = next.answer.value ?? {};
@@ -11,5 +14,7 @@ export function scoreName({ next, shown }, { target }) {
     predictions.find(({ token }) => token.id === id)?.token.text ?? '…';
   const { against } = shown.value;
   const [what, other] = [textOf(target), textOf(against)];
-  return against === null ? `logit of “${what}”` : `logit of “${what}” − “${other}”`;
+  return against === null
+    ? html`logit of ${quoted(what)}`
+    : html`logit of ${quoted(what)} − ${quoted(other)}`;
 }

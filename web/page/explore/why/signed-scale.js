@@ -5,8 +5,9 @@
  */
 
 import { html } from '../../shared/template.js';
+import { quoted } from '../bars.js';
 
-/** @typedef {{ what: string, other?: string, where: string }} About a prediction, in words */
+/** @typedef {{ what: string, other?: string, where: unknown }} About a prediction, in words */
 
 /** What takes the place of a head's output. */
 export const INSTEAD = {
@@ -15,27 +16,27 @@ export const INSTEAD = {
   resample: 'when the head’s output is replaced by its output on the shuffled text',
 };
 
-/** @param {string} instead @returns {(about: About) => string} */
+/** @param {string} instead @returns {(about: About) => unknown} */
 function lossOf(instead) {
   return ({ what, other, where }) => {
     const score = other
-      ? `the logit of “${what}” minus that of “${other}”`
-      : `the log-probability of “${what}”`;
-    return `What ${score} ${where} loses ${instead}. Orange: the head helps. Purple: it hinders.`;
+      ? html`the logit of ${quoted(what)} minus that of ${quoted(other)}`
+      : html`the log-probability of ${quoted(what)}`;
+    return html`What ${score} ${where} loses ${instead}. Orange: the head helps. Purple: it hinders.`;
   };
 }
 
-/** @type {Record<Signed, (about: About) => string>} */
+/** @type {Record<Signed, (about: About) => unknown>} */
 const WORDS = {
   attribution: ({ what, other, where }) => {
     const score = other
-      ? `the logit of “${what}” minus that of “${other}”`
-      : `the logit of “${what}”`;
-    return `What the head itself writes to ${score} ${where}. Orange: for it. Purple: against it.`;
+      ? html`the logit of ${quoted(what)} minus that of ${quoted(other)}`
+      : html`the logit of ${quoted(what)}`;
+    return html`What the head itself writes to ${score} ${where}. Orange: for it. Purple: against it.`;
   },
   patching: ({ what, other, where }) => {
-    const score = other ? `“${what}” against “${other}”` : `“${what}”`;
-    return `The share of ${score} ${where} that the head’s output brings back in the other text. Orange: towards it. Purple: away from it.`;
+    const score = other ? html`${quoted(what)} against ${quoted(other)}` : quoted(what);
+    return html`The share of ${score} ${where} that the head’s output brings back in the other text. Orange: towards it. Purple: away from it.`;
   },
   effect: lossOf(INSTEAD.zero),
   'mean-effect': lossOf(INSTEAD.mean),

@@ -38,7 +38,7 @@ function rowView({ shown }, rows, part, i, place) {
   return html`<tr class=${classes.filter(Boolean).join(' ')} @pointerenter=${point}>
     <th scope="row">${button}</th>
     <td class="sum-cell">${partBar(part, place)}</td>
-    <td title=${exact(value)}>${signed(value)}</td>
+    <td translate="no" title=${exact(value)}>${signed(value)}</td>
   </tr>`;
 }
 
@@ -69,7 +69,7 @@ function sumTable(room, rows) {
         <tr>
           <th scope="row">Sum</th>
           <td class="sum-cell">${partBar(whole, place, 'whole')}</td>
-          <td title=${exact(total)}>${signed(total)}</td>
+          <td translate="no" title=${exact(total)}>${signed(total)}</td>
         </tr>
       </tfoot>
     </table>
@@ -101,7 +101,7 @@ export function sumView(room) {
   const rows = new SumRows(room);
   const title = () => {
     const { value } = room.attribution;
-    return value ? `The ${scoreName(room, value)}, part by part` : 'Part by part';
+    return value ? html`The ${scoreName(room, value)}, part by part` : 'Part by part';
   };
   return html`<div class="part-head">
       <h3 id="explore-sum-title">${drawn(title)}</h3>

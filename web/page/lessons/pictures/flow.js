@@ -19,7 +19,7 @@ function box({ label, note, part, head }, beside) {
     ${
       part
         ? gridsOf(part, { labelled: beside === 1, room: roomFor(beside) })
-        : html`<p class="grids-label"><b>${label}</b></p>`
+        : html`<p class="grids-label" translate="no"><b>${label}</b></p>`
     }
     ${note ? html`<p class="note">${note}</p>` : ''}
   </div>`;

@@ -202,6 +202,6 @@ export function gridsOf(part, { labelled = true, room } = {}) {
       )}
       ${left > 0 ? html`<span class="note">+ ${left}</span>` : ''}
     </div>
-    <p class="grids-label"><b>${part.label}</b> <span>${shapeText(part.shape)}</span></p>
+    <p class="grids-label" translate="no"><b>${part.label}</b> <span>${shapeText(part.shape)}</span></p>
   </div>`;
 }

@@ -11,6 +11,7 @@ import { formatCount } from '../../../shared/format.js';
 import { isSameHead, longName, shortName } from '../../../shared/head-names.js';
 import { computed, signal } from '../../../shared/signals.js';
 import { drawn, html, made } from '../../../shared/template.js';
+import { quoted } from '../../bars.js';
 import { signed } from '../bars.js';
 import { reveal } from '../reveal.js';
 import { signedBar } from '../signed-scale.js';
@@ -78,7 +79,7 @@ function texts({ patching, about }) {
   const cell = (/** @type {Token} */ { text }, /** @type {number} */ i) => {
     const isOther = isAligned ? differing.includes(i) : clean[i]?.id !== other[i]?.id;
     const classes = [isOther && 'differs', i === at && 'asked'].filter(Boolean).join(' ');
-    return html`<td class=${classes}><span class="token">${text}</span>${isOther ? html`<span class="visually-hidden"> differs</span>` : ''}</td>`;
+    return html`<td class=${classes}><span class="token" translate="no">${text}</span>${isOther ? html`<span class="visually-hidden"> differs</span>` : ''}</td>`;
   };
   return html`<div class="share-scroll" tabindex="0" role="group" aria-label="Both texts, token by token"
       ${made(reveal, '.differs', pair)}>
@@ -98,10 +99,10 @@ function measured({ next, shown }, { target }) {
   const { against } = shown.value;
   const textOf = (/** @type {number | null} */ id) =>
     predictions.find(({ token }) => token.id === id)?.token.text ?? '…';
-  const what = `“${textOf(target)}”`;
+  const what = quoted(textOf(target));
   return against === null
-    ? `log-probability of ${what}`
-    : `logit of ${what} − “${textOf(against)}”`;
+    ? html`log-probability of ${what}`
+    : html`logit of ${what} − ${quoted(textOf(against))}`;
 }
 
 /** How sure each text is, and how far the sweep has come. @param {Explorer} room */
@@ -151,8 +152,8 @@ function sharesOf({ patching, shown, run, choices }) {
   const columns = Array.from({ length: shares.n }, (_, i) => {
     const [text, other] = [pair.clean[i].text, pair.other[i].text];
     return pair.differing.includes(i)
-      ? html`<span class="token">${text}</span><span class="token other">${other}</span>`
-      : html`<span class="token">${text}</span>`;
+      ? html`<span class="token" translate="no">${text}</span><span class="token other" translate="no">${other}</span>`
+      : html`<span class="token" translate="no">${text}</span>`;
   });
   return [
     {
