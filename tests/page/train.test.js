@@ -1,6 +1,7 @@
 // The Train room: a run begins, pauses, goes step by step, is looked back at; another run stands beside it; a link shows the
 // same run. How long anything takes is not tested.
 import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
 import { engine } from '../browsers/engines.js';
 import {
   contentWidth,
@@ -27,6 +28,24 @@ const seen = async (page) => ({
   answers: await textOf(page, '.train-answers'),
   heads: await textOf(page, '.train-heads'),
   numbers: await page.$$eval('.train-number', (all) => all.map((one) => one.textContent)),
+});
+
+roomTest('beside the speed stands that a hidden tab pauses', '#train', async (page) => {
+  assert.match(await textOf(page, '.train-how .note'), /pauses while its tab is hidden/);
+  if (!engine.hasCdp) return;
+  const other = await page.browser().newPage();
+  try {
+    await other.bringToFront();
+    await page.waitForFunction(() => document.hidden, { polling: 100 });
+    await setTimeout(500);
+    const hidden = await stepOf(page);
+    await setTimeout(1000);
+    assert.equal(await stepOf(page), hidden);
+  } finally {
+    await other.close();
+  }
+  await page.bringToFront();
+  await reached(page, (await stepOf(page)) + 1);
 });
 
 roomTest('a run begins at once, pauses, and goes on by single steps', '#train', async (page) => {

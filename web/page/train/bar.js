@@ -117,6 +117,9 @@ export function bar(room) {
       @click=${() => room.restart()}>Restart</button>
   </div>
   ${slider(room)}
-  <div class="train-how">${speedChoice(room)} ${seedField(room)}</div>
+  <div class="train-how">
+    ${speedChoice(room)} ${seedField(room)}
+    <p class="note">Training pauses while its tab is hidden.</p>
+  </div>
 </div>`;
 }

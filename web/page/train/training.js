@@ -23,6 +23,7 @@ const LEAST_AXIS = 140;
 
 const NO_DRAFT = { text: '', typed: '' };
 
+/** A hidden tab has no frames: training pauses there. */
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
 /** @param {TrainState} state */
