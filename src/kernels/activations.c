@@ -14,10 +14,10 @@ static void relu(const float *x, float *y, size_t count) {
 static void relu_backward(const float *x, const float *dy, float *dx, float *y, size_t count) {
   const hw_f32x4 zero = hw_splat(0.0F);
   for (size_t i = 0; i < count; i += HW_LANES) {
-    const hw_f32x4 value = hw_load(x + i);
-    hw_store(dx + i, hw_choose(hw_above(value, zero), hw_load(dy + i), zero));
+    const hw_f32x4 value = hw_larger(hw_load(x + i), zero);
+    hw_store(dx + i, hw_and_not(hw_load(dy + i), hw_equal(value, zero)));
     if (y != NULL) {
-      hw_store(y + i, hw_larger(value, zero));
+      hw_store(y + i, value);
     }
   }
 }
