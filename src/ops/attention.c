@@ -318,7 +318,8 @@ void hw_attention_forward(hw_run *run, const hw_attention *attention, const hw_a
   }
   job.memory = hw_arena_take(arena, hw_team_threads(team), job.scratch.bytes);
   arena->used = mark;
-  if (hw_run_measures(run) || !hw_attention_has_tokens(a)) {
+  /* Without queries there is work only for a store's trace; elsewhere heads may then be more than any loop. */
+  if (hw_run_measures(run) || (a->query_tokens == 0 && !is_stored)) {
     return;
   }
   if (trace != NULL) {

@@ -35,11 +35,6 @@ hw_attention_record hw_attention_take_record(hw_arena *arena, const hw_attention
 
 hw_status hw_attention_check(const hw_attention *attention);
 
-/* A batch without tokens may be larger than any loop. */
-static inline bool hw_attention_has_tokens(const hw_attention *attention) {
-  return attention->query_tokens > 0 || attention->key_tokens > 0;
-}
-
 /* 0: none. */
 static inline bool hw_softcap_is_valid(float softcap) {
   return softcap == 0.0F || (softcap >= HW_SMALLEST_SOFTCAP && softcap <= HW_LARGEST_SOFTCAP);

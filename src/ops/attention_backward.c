@@ -92,7 +92,8 @@ void hw_attention_backward(const hw_run *run, const hw_attention *attention, con
   job.record.kept = a->dropout > 0.0 ? a->kept : NULL;
   job.scratch = hw_arena_take(run->arena, hw_team_threads(team), job.thread_bytes);
   run->arena->used = mark;
-  if (!hw_run_measures(run) && hw_attention_has_tokens(a)) {
+  /* A batch without tokens may be larger than any loop. */
+  if (!hw_run_measures(run) && (a->query_tokens > 0 || a->key_tokens > 0)) {
     hw_parallel_for(team, work, a->batch * a->key_heads, gradient_item, &job);
   }
 }
