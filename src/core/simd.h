@@ -10,6 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* hw_exp2 rounds by adding a large number, and much looks for NaN. gcc always defines the second macro. */
+#if defined __FAST_MATH__ || (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__ > 0)
+#error "Headwise computes wrong numbers with -ffast-math and -ffinite-math-only: compile it without them"
+#endif
+
 #ifdef __wasm__
 #include <wasm_simd128.h>
 #else
