@@ -8,6 +8,7 @@
  * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. A required array must not be NULL
  *   even if it has no elements. Given a NULL object, a function without a status returns NULL or 0, or does nothing,
  *   unless its comment says otherwise. Pointers to configs and to results of creation must not be NULL.
+ * - Names that begin with hw_ and HW_ are the library's. A program that links it defines none of them.
  * - Arrays have the sizes that a call says. No function can check that.
  * - Functions that take a module or a trace as const may run on several threads at once, each with its own context. The
  *   other functions of a module need it alone.
@@ -24,6 +25,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Before every function: it is seen outside of a shared library that holds the engine, whose other functions are hidden. */
+#if defined __GNUC__ && !defined _WIN32
+#define HW_API __attribute__((visibility("default")))
+#else
+#define HW_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -39,7 +47,7 @@ typedef enum hw_status {
 } hw_status;
 
 /* Describes a status in one line of English. The text is static and never NULL. */
-const char *hw_status_text(hw_status status);
+HW_API const char *hw_status_text(hw_status status);
 
 /* ---- Context ----------------------------------------------------------------------------------- */
 
@@ -49,16 +57,16 @@ typedef struct hw_context hw_context;
 
 /* Creates a context and seeds its generator with torch's default seed. The caller owns *context and frees it with
  * hw_context_destroy. After HW_ERROR_MEMORY *context is NULL. */
-hw_status hw_context_create(hw_context **context);
+HW_API hw_status hw_context_create(hw_context **context);
 
 /* Frees the context. NULL is allowed. Modules and traces do not belong to a context and stay valid. */
-void hw_context_destroy(hw_context *context);
+HW_API void hw_context_destroy(hw_context *context);
 
 /* Sets the number of threads, including the calling thread. A new context has one. The number does not change any
  * result, to the bit. The other threads sleep between calls and end with the context. HW_ERROR_VALUE: threads is 0, or
  * is above 1 and the library is built without threads (WebAssembly). HW_ERROR_MEMORY: the threads cannot be started.
  * After an error the context has one thread. */
-hw_status hw_context_set_threads(hw_context *context, size_t threads);
+HW_API hw_status hw_context_set_threads(hw_context *context, size_t threads);
 
 /* Returns the size of the context's scratch memory in bytes. Scratch memory grows to the need of the largest run. It is
  * 0 after a run for which that memory could not be allocated; after another HW_ERROR_MEMORY it is as it was.
@@ -67,34 +75,34 @@ hw_status hw_context_set_threads(hw_context *context, size_t threads);
  * first, every small run frees the scratch memory before it allocates its own. If a larger run follows, the next
  * release waits for twice as many small runs in a row, up to 16. Runs of alternating sizes therefore keep their
  * memory. */
-size_t hw_context_scratch_bytes(const hw_context *context);
+HW_API size_t hw_context_scratch_bytes(const hw_context *context);
 
 /* ---- Random numbers: the values of torch's CPU generator (x86 build without MKL) ---------------- */
 
 /* torch.manual_seed(seed): seeds the generator and discards the normal value that a small randn cached. */
-hw_status hw_manual_seed(hw_context *context, uint64_t seed);
+HW_API hw_status hw_manual_seed(hw_context *context, uint64_t seed);
 
 /* A generator's state: on little-endian machines these words are the 5,056 bytes of torch.get_rng_state(). */
 #define HW_RNG_STATE_WORDS 632
 
 /* torch.get_rng_state(): writes the generator's state [HW_RNG_STATE_WORDS]. The generator continues from there, to the bit, after
  * hw_set_rng_state, in torch too. HW_ERROR_VALUE: state is NULL. */
-hw_status hw_get_rng_state(const hw_context *context, uint64_t *state);
+HW_API hw_status hw_get_rng_state(const hw_context *context, uint64_t *state);
 
 /* torch.set_rng_state(state): continues from a state of hw_get_rng_state, or of torch's CPU generator. HW_ERROR_VALUE:
  * state is NULL or no such state; the generator is unchanged. */
-hw_status hw_set_rng_state(hw_context *context, const uint64_t *state);
+HW_API hw_status hw_set_rng_state(hw_context *context, const uint64_t *state);
 
 /* torch.rand: fills out [count] in row-major order, uniform in [0, 1). */
-hw_status hw_rand(hw_context *context, float *out, size_t count);
+HW_API hw_status hw_rand(hw_context *context, float *out, size_t count);
 
 /* Tensor.uniform_(from, to): fills out [count]. HW_ERROR_VALUE: from is above to, or to - from is not finite. */
-hw_status hw_uniform(hw_context *context, float from, float to, float *out, size_t count);
+HW_API hw_status hw_uniform(hw_context *context, float from, float to, float *out, size_t count);
 
 /* torch.randn: fills out [count] with standard normal values. Fewer than 16 values are drawn one by one in double
  * precision; 16 or more are drawn in blocks in single precision. As in torch, one randn of 20 values differs from two
  * of 10. */
-hw_status hw_randn(hw_context *context, float *out, size_t count);
+HW_API hw_status hw_randn(hw_context *context, float *out, size_t count);
 
 /* ---- Functions --------------------------------------------------------------------------------- */
 
@@ -102,16 +110,16 @@ hw_status hw_randn(hw_context *context, float *out, size_t count);
  * n] are stored one after another. The indices are matrix numbers; repeated indices express broadcasting.
  * If k is zero, c is zeros; if another size is zero, nothing is written. HW_ERROR_MEMORY: no scratch for the packed b, or
  * a matrix does not fit the address space. */
-hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *c, size_t batch,
-                    const uint32_t *a_index, const uint32_t *b_index, size_t m, size_t k, size_t n);
+HW_API hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *c, size_t batch,
+                           const uint32_t *a_index, const uint32_t *b_index, size_t m, size_t k, size_t n);
 
 /* Transposes every matrix of a batch: x [batch, rows, columns] → y [batch, columns, rows]. x and y must not overlap. If
  * a size is zero, nothing is written. */
-hw_status hw_transpose(const float *x, float *y, size_t batch, size_t rows, size_t columns);
+HW_API hw_status hw_transpose(const float *x, float *y, size_t batch, size_t rows, size_t columns);
 
 /* Softmax over the last dimension: x [rows, columns] → y [rows, columns]. y may be x. A row of -inf gives zeros. As in
  * torch, a row with NaN or +inf gives NaN. If a size is zero, nothing is written. */
-hw_status hw_softmax(const float *x, float *y, size_t rows, size_t columns);
+HW_API hw_status hw_softmax(const float *x, float *y, size_t rows, size_t columns);
 
 /* The two forms of GELU (Hendrycks & Gimpel 2016). */
 typedef enum hw_gelu_approximation {
@@ -121,14 +129,15 @@ typedef enum hw_gelu_approximation {
 
 /* torch.nn.functional.gelu: x [count] → y [count]. y may be x. -inf gives 0, the limit; torch gives NaN.
  * HW_ERROR_VALUE: unknown approximation. */
-hw_status hw_gelu(hw_context *context, const float *x, float *y, size_t count, hw_gelu_approximation approximate);
+HW_API hw_status hw_gelu(hw_context *context, const float *x, float *y, size_t count,
+                         hw_gelu_approximation approximate);
 
 /* torch.nn.functional.layer_norm over the last dimension: y = (x - mean)/√(variance + eps)·weight + bias, with the
  * biased variance. x and y are [rows, columns]; y may be x. weight and bias are [columns]; NULL means ones and zeros. A
  * constant row gives exactly the bias, or NaN if eps is 0. HW_ERROR_SHAPE: columns is zero. HW_ERROR_VALUE: eps is
  * negative or, as a float, not finite. */
-hw_status hw_layer_normalization(hw_context *context, const float *x, size_t rows, size_t columns, const float *weight,
-                                 const float *bias, double eps, float *y);
+HW_API hw_status hw_layer_normalization(hw_context *context, const float *x, size_t rows, size_t columns,
+                                        const float *weight, const float *bias, double eps, float *y);
 
 /* Largest number of axes of a tensor. */
 #define HW_MOST_AXES 64
@@ -143,23 +152,24 @@ typedef enum hw_binary_operation {
 /* Computes y = a (operation) b with broadcasting. y has the given shape [rank]. Each axis of a and b has the same size
  * as in y, or 1. y may be an operand of the same shape. HW_ERROR_SHAPE: a size is zero or does not fit. HW_ERROR_VALUE:
  * unknown operation, or rank is above HW_MOST_AXES. */
-hw_status hw_broadcast(hw_binary_operation operation, size_t rank, const uint32_t *shape, const float *a,
-                       const uint32_t *a_shape, const float *b, const uint32_t *b_shape, float *y);
+HW_API hw_status hw_broadcast(hw_binary_operation operation, size_t rank, const uint32_t *shape, const float *a,
+                              const uint32_t *a_shape, const float *b, const uint32_t *b_shape, float *y);
 
 /* Computes y = scale · sum of x over every axis whose size in y_shape is 1. The other axes of x and y have equal sizes;
  * both have rank axes. The sum is computed in double precision and rounded once. x and y must not overlap.
  * HW_ERROR_SHAPE: a size is zero or does not fit. HW_ERROR_VALUE: rank is above HW_MOST_AXES. */
-hw_status hw_sum(size_t rank, const uint32_t *shape, const float *x, const uint32_t *y_shape, double scale, float *y);
+HW_API hw_status hw_sum(size_t rank, const uint32_t *shape, const float *x, const uint32_t *y_shape, double scale,
+                        float *y);
 
 /* torch.nn.functional.dropout: x [count] → y [count]. Each element becomes zero with probability `dropout`; the others
  * are multiplied by 1/(1 - dropout). y may be x. The random numbers are torch's; a dropout of 0 draws none.
  * HW_ERROR_VALUE: dropout is outside [0, 1]. HW_ERROR_MEMORY: no scratch. */
-hw_status hw_dropout(hw_context *context, const float *x, size_t count, double dropout, float *y);
+HW_API hw_status hw_dropout(hw_context *context, const float *x, size_t count, double dropout, float *y);
 
 /* RMS norm as in Hugging Face's models (Zhang & Sennrich 2019): y = x/√(mean of x² + eps)·weight, without centering.
  * Shapes, aliasing and errors are those of hw_layer_normalization. weight may be NULL: ones. */
-hw_status hw_rms_normalization(hw_context *context, const float *x, size_t rows, size_t columns, const float *weight,
-                               double eps, float *y);
+HW_API hw_status hw_rms_normalization(hw_context *context, const float *x, size_t rows, size_t columns,
+                                      const float *weight, double eps, float *y);
 
 /* Activation functions, applied to each element. */
 typedef enum hw_activation {
@@ -171,11 +181,11 @@ typedef enum hw_activation {
 } hw_activation;
 
 /* Computes y = f(x): x [count] → y [count]. y may be x. HW_ERROR_VALUE: unknown activation. */
-hw_status hw_activate(hw_context *context, hw_activation activation, const float *x, float *y, size_t count);
+HW_API hw_status hw_activate(hw_context *context, hw_activation activation, const float *x, float *y, size_t count);
 
 /* Embedding lookup: copies row ids[i] of table [rows, columns] to row i of y [count, columns]. HW_ERROR_SHAPE: columns
  * is zero. HW_ERROR_VALUE: an id is not below rows. */
-hw_status hw_embed(const float *table, size_t rows, size_t columns, const uint32_t *ids, size_t count, float *y);
+HW_API hw_status hw_embed(const float *table, size_t rows, size_t columns, const uint32_t *ids, size_t count, float *y);
 
 /* ---- Losses ------------------------------------------------------------------------------------ */
 
@@ -197,7 +207,7 @@ typedef struct hw_cross_entropy_call {
 
 /* Computes the losses and, on request, the gradient. HW_ERROR_SHAPE: classes is zero. HW_ERROR_VALUE: a target is not
  * a class, label_smoothing is outside [0, 1], or a required pointer is NULL. HW_ERROR_MEMORY: no scratch. */
-hw_status hw_cross_entropy(hw_context *context, const hw_cross_entropy_call *call);
+HW_API hw_status hw_cross_entropy(hw_context *context, const hw_cross_entropy_call *call);
 
 /* ---- Choosing a token --------------------------------------------------------------------------- */
 
@@ -217,34 +227,35 @@ typedef struct hw_sampling {
  * over all logits, whatever it was chosen by. A logit of +inf is taken before all others; the logarithm is NaN then,
  * and if all logits are -inf. HW_ERROR_SHAPE: count is zero. HW_ERROR_VALUE: a logit is NaN, a field of sampling is out
  * of range, or a required pointer is NULL. HW_ERROR_MEMORY: no scratch. */
-hw_status hw_sample(hw_context *context, const float *logits, size_t count, const hw_sampling *sampling, uint32_t *id,
-                    double *log_probability);
+HW_API hw_status hw_sample(hw_context *context, const float *logits, size_t count, const hw_sampling *sampling,
+                           uint32_t *id, double *log_probability);
 
 /* ---- Gradients of functions ---------------------------------------------------------------------- */
 
 /* Gradient of hw_activate: dx = dy·f'(x), all [count]. dx may be x or dy. */
-hw_status hw_activation_backward(hw_context *context, hw_activation activation, const float *x, const float *dy,
-                                 float *dx, size_t count);
+HW_API hw_status hw_activation_backward(hw_context *context, hw_activation activation, const float *x, const float *dy,
+                                        float *dx, size_t count);
 
 /* Gradient of hw_softmax: dx = y·(dy - sum over the row of y·dy), all [rows, columns]. y is the output of hw_softmax.
  * dx may be y or dy. If a size is zero, nothing is written. */
-hw_status hw_softmax_backward(const float *y, const float *dy, float *dx, size_t rows, size_t columns);
+HW_API hw_status hw_softmax_backward(const float *y, const float *dy, float *dx, size_t rows, size_t columns);
 
 /* Gradients of hw_layer_normalization. dx [rows, columns] is overwritten and may be dy. d_weight and d_bias [columns]
  * are added to. Pass NULL to skip a gradient. weight may be NULL: ones. Errors are those of hw_layer_normalization;
  * HW_ERROR_MEMORY also: no scratch. */
-hw_status hw_layer_normalization_backward(hw_context *context, const float *x, size_t rows, size_t columns,
-                                          const float *weight, double eps, const float *dy, float *dx, float *d_weight,
-                                          float *d_bias);
+HW_API hw_status hw_layer_normalization_backward(hw_context *context, const float *x, size_t rows, size_t columns,
+                                                 const float *weight, double eps, const float *dy, float *dx,
+                                                 float *d_weight, float *d_bias);
 
 /* Gradients of hw_rms_normalization, with the rules and errors of hw_layer_normalization_backward. */
-hw_status hw_rms_normalization_backward(hw_context *context, const float *x, size_t rows, size_t columns,
-                                        const float *weight, double eps, const float *dy, float *dx, float *d_weight);
+HW_API hw_status hw_rms_normalization_backward(hw_context *context, const float *x, size_t rows, size_t columns,
+                                               const float *weight, double eps, const float *dy, float *dx,
+                                               float *d_weight);
 
 /* Gradient of hw_embed: adds row i of dy [count, columns] to row ids[i] of d_table [rows, columns]. Errors are those of
  * hw_embed. */
-hw_status hw_embed_backward(const uint32_t *ids, size_t count, const float *dy, size_t rows, size_t columns,
-                            float *d_table);
+HW_API hw_status hw_embed_backward(const uint32_t *ids, size_t count, const float *dy, size_t rows, size_t columns,
+                                   float *d_table);
 
 /* ---- Scaled dot-product attention -------------------------------------------------------------- */
 
@@ -356,7 +367,7 @@ typedef struct hw_attention {
 /* Runs the call. HW_ERROR_SHAPE: a width is zero, or heads is not a multiple of key_heads. HW_ERROR_VALUE: a required
  * pointer is NULL, dropout is outside [0, 1], softcap is out of range, a key length is above key_tokens, or a kind is
  * unknown. HW_ERROR_MEMORY: no scratch. */
-hw_status hw_scaled_dot_product_attention(hw_context *context, const hw_attention *attention);
+HW_API hw_status hw_scaled_dot_product_attention(hw_context *context, const hw_attention *attention);
 
 /* Gradients of an attention call. `output` is the given gradient of the output; the others receive gradients in the
  * shapes of their operands, and overlap neither them nor each other. NULL skips a gradient. */
@@ -383,8 +394,8 @@ typedef struct hw_attention_gradient {
  * HW_ERROR_SHAPE and HW_ERROR_VALUE: as hw_scaled_dot_product_attention. HW_ERROR_VALUE also: row_maximum or row_sum is
  * NULL, kept is NULL with dropout, `mask` is set for a call without a float mask, or a gradient of weights is given for a
  * call without them or with another kind than HW_WEIGHTS_PROBABILITIES. HW_ERROR_MEMORY: no scratch. */
-hw_status hw_scaled_dot_product_attention_backward(hw_context *context, const hw_attention *attention,
-                                                   const hw_attention_gradient *gradient);
+HW_API hw_status hw_scaled_dot_product_attention_backward(hw_context *context, const hw_attention *attention,
+                                                          const hw_attention_gradient *gradient);
 
 /* ---- Traces: exact attention weights, recomputed on demand --------------------------------------- */
 
@@ -402,34 +413,35 @@ typedef struct hw_trace_shape {
 } hw_trace_shape;
 
 /* Frees the trace. NULL is allowed. */
-void hw_trace_destroy(hw_trace *trace);
+HW_API void hw_trace_destroy(hw_trace *trace);
 
 /* Returns the shape of the weights. */
-hw_trace_shape hw_trace_get_shape(const hw_trace *trace);
+HW_API hw_trace_shape hw_trace_get_shape(const hw_trace *trace);
 
 /* Returns value_width: the width of a head's values and output. */
-size_t hw_trace_value_width(const hw_trace *trace);
+HW_API size_t hw_trace_value_width(const hw_trace *trace);
 
 /* Returns the size of the trace in bytes. */
-size_t hw_trace_bytes(const hw_trace *trace);
+HW_API size_t hw_trace_bytes(const hw_trace *trace);
 
 /* Computes the weights of one head for queries row_start <= i < row_end, none if they are equal: out
  * [row_end - row_start, key_tokens]. HW_ERROR_VALUE: batch, head or rows are out of range. HW_ERROR_MEMORY: no scratch. */
-hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t row_start,
-                           size_t row_end, float *out);
+HW_API hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t batch, size_t head,
+                                  size_t row_start, size_t row_end, float *out);
 
 /* Computes the attention map of one head, pooled by maximum: out [size, size]. With n queries and m keys, cell (r, c)
  * covers queries [r·n/size, (r+1)·n/size) and keys [c·m/size, (c+1)·m/size), at least one of each. HW_ERROR_VALUE:
  * batch or head is out of range, size is zero, or there are no queries. HW_ERROR_MEMORY: no scratch. */
-hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size, float *out);
+HW_API hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size,
+                              float *out);
 
 /* Copies the values of one head: out [key_tokens, value_width]. Keys that no query sees because of the text's length are
  * zeros. HW_ERROR_VALUE: batch or head is out of range. */
-hw_status hw_trace_values(const hw_trace *trace, size_t batch, size_t head, float *out);
+HW_API hw_status hw_trace_values(const hw_trace *trace, size_t batch, size_t head, float *out);
 
 /* Computes the output of one head, before the output projection and before a head mask: out [query_tokens, value_width].
  * It is the forward's to the bit. HW_ERROR_VALUE: batch or head is out of range. HW_ERROR_MEMORY: no scratch. */
-hw_status hw_trace_output(hw_context *context, const hw_trace *trace, size_t batch, size_t head, float *out);
+HW_API hw_status hw_trace_output(hw_context *context, const hw_trace *trace, size_t batch, size_t head, float *out);
 
 /* ---- Modules: parameters and a forward ----------------------------------------------------------------- */
 
@@ -440,12 +452,12 @@ hw_status hw_trace_output(hw_context *context, const hw_trace *trace, size_t bat
 typedef struct hw_module hw_module;
 
 /* Frees the module and the modules inside it. NULL is allowed. Its traces and caches stay valid. */
-void hw_module_destroy(hw_module *module);
+HW_API void hw_module_destroy(hw_module *module);
 
 /* Switches training mode on or off, also for the modules inside. Dropout is active in training mode. As in torch, a new
  * module is in training mode. In a forward of hw_multi_head_attention_wrapper, the wrapper's mode applies to all
  * heads. */
-void hw_module_train(hw_module *module, bool training);
+HW_API void hw_module_train(hw_module *module, bool training);
 
 /*
  * Switches gradient checkpointing of the module's blocks on or off (Chen et al. 2016, arXiv:1604.06174); a new module has it
@@ -454,14 +466,14 @@ void hw_module_train(hw_module *module, bool training);
  * hw_transformer_stack_create and of models; elsewhere it changes nothing. A graph that was recorded before a switch is no
  * longer current; while checkpointing is on, a switch of training mode has the same effect. NULL is allowed.
  */
-void hw_module_checkpoint(hw_module *module, bool checkpointing);
+HW_API void hw_module_checkpoint(hw_module *module, bool checkpointing);
 
 /* Finds a module inside this one by its name, such as attn or blocks.1. The empty name gives this module. Returns NULL if
  * there is none. This module owns the result. The blocks of a decoder have the names of its parameters (transformer.h.0, or
  * h.0 where is_bare; model.layers.0); their parts have the names of a block's parts: ln1, attn, ln2, ffn, and with HW_NORM_BOTH
  * after1 and after2. Those of an encoder are named likewise (bert.encoder.layer.0). A block with rotary positions, and its attn,
  * run only inside the decoder. Linear layers inside of another module, such as attn.out_proj, are no modules. */
-hw_module *hw_module_child(hw_module *module, const char *name);
+HW_API hw_module *hw_module_child(hw_module *module, const char *name);
 
 /* A cache of the keys and values of past tokens. With it, a forward computes only the new tokens. */
 typedef struct hw_key_value_cache hw_key_value_cache;
@@ -543,16 +555,17 @@ typedef struct hw_forward_options {
  * mask has no data, a kind of mask or causality is unknown, the module does not support an option, the module runs only inside its
  * decoder, or the cache has too little room for a sequence's tokens. HW_ERROR_MEMORY: no scratch, or no memory for a trace or for
  * the cache's new tokens. After an error the cache's tokens are unchanged. */
-hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
-                            const hw_forward_options *options);
+HW_API hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
+                                   const hw_forward_options *options);
 
 /* Computes the norms of what one head writes to its output for each query and key, ‖weight · (x_j·W_V + b_V)·W_O‖
  * (Kobayashi et al. 2020, "Attention is Not Only a Weight"): out [row_end - row_start, key_tokens] for queries
  * row_start <= i < row_end. W_O is the head's part of the layer's output projection, or 1 without one. trace comes from
  * a forward of the module. HW_ERROR_VALUE: layer, batch, head or rows are out of range, or the trace has other heads
  * than the module. HW_ERROR_MEMORY: no scratch. */
-hw_status hw_module_value_norms(hw_context *context, const hw_module *module, size_t layer, const hw_trace *trace,
-                                size_t batch, size_t head, size_t row_start, size_t row_end, float *out);
+HW_API hw_status hw_module_value_norms(hw_context *context, const hw_module *module, size_t layer,
+                                       const hw_trace *trace, size_t batch, size_t head, size_t row_start,
+                                       size_t row_end, float *out);
 
 /* ---- Parameters ---------------------------------------------------------------------------------------- */
 
@@ -582,26 +595,26 @@ typedef enum hw_matrix_type {
 /* Returns the number of a module's parameters, which are in the order of torch's state dict. The list of parameters is
  * built when it is first needed and then reused. If there is no memory for the list, functions with a status return
  * HW_ERROR_MEMORY and hw_module_find_parameter returns SIZE_MAX. */
-size_t hw_module_parameter_count(hw_module *module);
+HW_API size_t hw_module_parameter_count(hw_module *module);
 
 /* Writes the name and shape of a parameter to *info. HW_ERROR_VALUE: index is out of range. */
-hw_status hw_module_parameter(hw_module *module, size_t index, hw_parameter_info *info);
+HW_API hw_status hw_module_parameter(hw_module *module, size_t index, hw_parameter_info *info);
 
 /* Returns the index of the parameter with this name, or SIZE_MAX if there is none, or a pointer is NULL. */
-size_t hw_module_find_parameter(hw_module *module, const char *name);
+HW_API size_t hw_module_find_parameter(hw_module *module, const char *name);
 
 /* hw_module_load copies source [rows, shape[1]] to rows [first_row, first_row + rows) of a parameter; hw_module_store
  * copies those rows to target. A column of a float16 weight of GPT-2 has one power of two for all loads: if a later load has
  * much larger elements, those before are rounded again, the smallest to 0; and a column that is NaN stays so. Load it whole to
  * replace it. HW_ERROR_SHAPE: rows beyond shape[0]. HW_ERROR_VALUE: index is out of range, a
  * pointer is NULL, or only some rows are loaded of a parameter that loads_whole. */
-hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
-hw_status hw_module_store(hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
+HW_API hw_status hw_module_load(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
+HW_API hw_status hw_module_store(hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
 
 /* hw_module_load from elements of a type: float32, bfloat16 or float16, aligned to their size. They are converted and packed in
  * one pass, on the threads of the context (NULL: one). HW_ERROR_VALUE also: another type. */
-hw_status hw_module_load_as(hw_context *context, hw_module *module, size_t index, size_t first_row, size_t rows,
-                            hw_matrix_type type, const void *source);
+HW_API hw_status hw_module_load_as(hw_context *context, hw_module *module, size_t index, size_t first_row, size_t rows,
+                                   hw_matrix_type type, const void *source);
 
 /* ---- Gradients ------------------------------------------------------------------------------------------ */
 
@@ -614,8 +627,8 @@ typedef struct hw_graph hw_graph;
  * weights are the same as those of hw_module_forward, to the bit. Errors are those of hw_module_forward. HW_ERROR_VALUE
  * also: options has a cache, replacements, a start or residuals, or a parameter does not consist of 32-bit floats.
  * HW_ERROR_MEMORY also: no memory for the graph. After an error *graph is NULL. */
-hw_status hw_module_forward_recorded(hw_context *context, hw_module *module, const hw_input *input, float *y,
-                                     const hw_forward_options *options, hw_graph **graph);
+HW_API hw_status hw_module_forward_recorded(hw_context *context, hw_module *module, const hw_input *input, float *y,
+                                            const hw_forward_options *options, hw_graph **graph);
 
 /* What else a backward computes and is given. NULL: nothing. It adds to the gradients of the forward's options. */
 typedef struct hw_option_gradients {
@@ -642,32 +655,35 @@ typedef struct hw_option_gradients {
  * forward did not have, or a gradient of weights is given without the weights, or for a module without attention.
  * HW_ERROR_SHAPE: batch, tokens, lengths or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no scratch,
  * or no memory for the gradients. After an error no gradient has changed. */
-hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input, const hw_graph *graph,
-                             const float *dy, float *dx, const hw_option_gradients *asked);
+HW_API hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input,
+                                    const hw_graph *graph, const float *dy, float *dx,
+                                    const hw_option_gradients *asked);
 
 /* Frees the graph. NULL is allowed. A graph may outlive its module. */
-void hw_graph_destroy(hw_graph *graph);
+HW_API void hw_graph_destroy(hw_graph *graph);
 
 /* Returns whether the graph belongs to this module, and since the forward no parameter has been loaded or updated and
  * checkpointing has not been switched (with it on, nor training mode). */
-bool hw_graph_is_current(const hw_graph *graph, hw_module *module);
+HW_API bool hw_graph_is_current(const hw_graph *graph, hw_module *module);
 
 /* Returns the size of the graph in bytes. */
-size_t hw_graph_bytes(const hw_graph *graph);
+HW_API size_t hw_graph_bytes(const hw_graph *graph);
 
 /* Returns whether a parameter has a gradient. hw_module_backward and hw_module_load_gradient create it;
  * hw_module_clear_gradient removes it. */
-bool hw_module_has_gradient(hw_module *module, size_t index);
+HW_API bool hw_module_has_gradient(hw_module *module, size_t index);
 
 /* Copy rows of a gradient, as hw_module_load and hw_module_store copy rows of a value. If there is no gradient, loading
  * creates one and sets its other rows to zeros, and storing returns HW_ERROR_VALUE. HW_ERROR_VALUE also: the parameter does
  * not consist of 32-bit floats. HW_ERROR_MEMORY: no memory for a new gradient. */
-hw_status hw_module_load_gradient(hw_module *module, size_t index, size_t first_row, size_t rows, const float *source);
-hw_status hw_module_store_gradient(hw_module *module, size_t index, size_t first_row, size_t rows, float *target);
+HW_API hw_status hw_module_load_gradient(hw_module *module, size_t index, size_t first_row, size_t rows,
+                                         const float *source);
+HW_API hw_status hw_module_store_gradient(hw_module *module, size_t index, size_t first_row, size_t rows,
+                                          float *target);
 
 /* Removes the gradient of a parameter. Its memory is kept for the next gradient. HW_ERROR_VALUE: index is out of
  * range. */
-hw_status hw_module_clear_gradient(hw_module *module, size_t index);
+HW_API hw_status hw_module_clear_gradient(hw_module *module, size_t index);
 
 /* ---- Optimizers ------------------------------------------------------------------------------------------ */
 
@@ -684,10 +700,10 @@ typedef enum hw_moment {
 
 /* Creates an optimizer without state. The caller owns *optimizer. After the module is freed, the optimizer may only
  * be freed. HW_ERROR_VALUE: module is NULL. HW_ERROR_MEMORY: no memory. After an error *optimizer is NULL. */
-hw_status hw_optimizer_create(hw_module *module, hw_optimizer **optimizer);
+HW_API hw_status hw_optimizer_create(hw_module *module, hw_optimizer **optimizer);
 
 /* Frees the optimizer. NULL is allowed. */
-void hw_optimizer_destroy(hw_optimizer *optimizer);
+HW_API void hw_optimizer_destroy(hw_optimizer *optimizer);
 
 /* Settings of torch.optim.AdamW. torch's defaults are 1e-3, 0.9, 0.999, 1e-8 and 1e-2, in the order of the fields. */
 typedef struct hw_adamw_config {
@@ -709,48 +725,48 @@ typedef struct hw_sgd_config {
 /* Make one optimizer step with the current gradients. The gradients are kept. HW_ERROR_VALUE: a required pointer is
  * NULL, a setting is negative, not finite or out of range, or a parameter does not exist. HW_ERROR_MEMORY: no memory
  * for the state. After an error no parameter has changed. */
-hw_status hw_adamw_step(hw_context *context, hw_optimizer *optimizer, const hw_adamw_config *config,
-                        const uint32_t *parameters, size_t count);
-hw_status hw_sgd_step(hw_context *context, hw_optimizer *optimizer, const hw_sgd_config *config,
-                      const uint32_t *parameters, size_t count);
+HW_API hw_status hw_adamw_step(hw_context *context, hw_optimizer *optimizer, const hw_adamw_config *config,
+                               const uint32_t *parameters, size_t count);
+HW_API hw_status hw_sgd_step(hw_context *context, hw_optimizer *optimizer, const hw_sgd_config *config,
+                             const uint32_t *parameters, size_t count);
 
 /* Get and set the number of steps of a parameter. It is 0 for a parameter that does not exist. To load a state dict,
  * set its `step` before or after the moments. HW_ERROR_VALUE: index is out of range, or steps is SIZE_MAX. */
-size_t hw_optimizer_steps(const hw_optimizer *optimizer, size_t index);
-hw_status hw_optimizer_set_steps(hw_optimizer *optimizer, size_t index, size_t steps);
+HW_API size_t hw_optimizer_steps(const hw_optimizer *optimizer, size_t index);
+HW_API hw_status hw_optimizer_set_steps(hw_optimizer *optimizer, size_t index, size_t steps);
 
 /* Returns whether a parameter has this moment. A step or hw_optimizer_load_moment creates it. */
-bool hw_optimizer_has_moment(const hw_optimizer *optimizer, size_t index, hw_moment moment);
+HW_API bool hw_optimizer_has_moment(const hw_optimizer *optimizer, size_t index, hw_moment moment);
 
 /* Copy rows of a moment, as hw_module_load and hw_module_store copy rows of a value. If there is no moment, loading
  * creates one and sets its other rows to zeros, and storing returns HW_ERROR_VALUE. HW_ERROR_MEMORY: no memory for a
  * new moment. */
-hw_status hw_optimizer_load_moment(hw_optimizer *optimizer, size_t index, hw_moment moment, size_t first_row,
-                                   size_t rows, const float *source);
-hw_status hw_optimizer_store_moment(const hw_optimizer *optimizer, size_t index, hw_moment moment, size_t first_row,
-                                    size_t rows, float *target);
+HW_API hw_status hw_optimizer_load_moment(hw_optimizer *optimizer, size_t index, hw_moment moment, size_t first_row,
+                                          size_t rows, const float *source);
+HW_API hw_status hw_optimizer_store_moment(const hw_optimizer *optimizer, size_t index, hw_moment moment,
+                                           size_t first_row, size_t rows, float *target);
 
 /* torch.nn.utils.clip_grad_norm_ over all gradients of a module. Writes their norm before clipping to *norm. As in torch,
  * squares are floats: a norm above about 1.8e19 is infinite, and gradients of such a norm become zeros. Multiplies
  * the gradients by max_norm / (norm + 1e-6) if that is below 1. If the norm is NaN, all gradients become NaN.
  * HW_ERROR_VALUE: a required pointer is NULL, or max_norm is negative or NaN. HW_ERROR_MEMORY: no scratch; the
  * gradients are unchanged. */
-hw_status hw_clip_grad_norm(hw_context *context, hw_module *module, double max_norm, double *norm);
+HW_API hw_status hw_clip_grad_norm(hw_context *context, hw_module *module, double max_norm, double *norm);
 
 /* The two steps of hw_clip_grad_norm, for a norm over several modules. The first adds the sum of the squared gradients
  * to *sum. The second multiplies the gradients by factor. HW_ERROR_VALUE: a required pointer is NULL, or a parameter does
  * not exist. HW_ERROR_MEMORY: no scratch. After an error nothing has changed. */
-hw_status hw_module_sum_gradient_squares(hw_context *context, hw_module *module, const uint32_t *parameters,
-                                         size_t count, double *sum);
-hw_status hw_module_scale_gradients(hw_context *context, hw_module *module, const uint32_t *parameters, size_t count,
-                                    float factor);
+HW_API hw_status hw_module_sum_gradient_squares(hw_context *context, hw_module *module, const uint32_t *parameters,
+                                                size_t count, double *sum);
+HW_API hw_status hw_module_scale_gradients(hw_context *context, hw_module *module, const uint32_t *parameters,
+                                           size_t count, float factor);
 
 /* The optimizer steps for plain arrays of count floats. steps includes this step: it is 1 for the first, whose moments
  * are zeros. momentum_buffer may be NULL if momentum is 0. Errors are those of the steps. HW_ERROR_VALUE also: steps is 0. */
-hw_status hw_adamw_step_array(hw_context *context, const hw_adamw_config *config, size_t steps, size_t count,
-                              float *value, const float *gradient, float *exp_avg, float *exp_avg_sq);
-hw_status hw_sgd_step_array(hw_context *context, const hw_sgd_config *config, size_t count, float *value,
-                            const float *gradient, float *momentum_buffer);
+HW_API hw_status hw_adamw_step_array(hw_context *context, const hw_adamw_config *config, size_t steps, size_t count,
+                                     float *value, const float *gradient, float *exp_avg, float *exp_avg_sq);
+HW_API hw_status hw_sgd_step_array(hw_context *context, const hw_sgd_config *config, size_t count, float *value,
+                                   const float *gradient, float *momentum_buffer);
 
 /* ---- Linear: torch.nn.Linear ---------------------------------------------------------------------- */
 
@@ -763,7 +779,7 @@ typedef struct hw_linear_config {
 
 /* Linear layer: y = x·Wᵀ + b, x [rows, in_features] → y [rows, out_features]. Parameters: weight [out_features,
  * in_features], bias [out_features]. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY: no memory. */
-hw_status hw_linear_create(hw_context *context, const hw_linear_config *config, hw_module **module);
+HW_API hw_status hw_linear_create(hw_context *context, const hw_linear_config *config, hw_module **module);
 
 /* ---- LayerNorm: torch.nn.LayerNorm over the last dimension ------------------------------------------ */
 
@@ -779,7 +795,7 @@ typedef struct hw_layer_norm_config {
 /* hw_layer_normalization of x [rows, dim]. y may be x. Parameters: weight [dim], initially ones, and bias [dim],
  * initially zeros. No random numbers are drawn. HW_ERROR_SHAPE: dim is zero. HW_ERROR_VALUE: eps is negative or, as a
  * float, not finite. HW_ERROR_MEMORY: no memory. */
-hw_status hw_layer_norm_create(hw_context *context, const hw_layer_norm_config *config, hw_module **module);
+HW_API hw_status hw_layer_norm_create(hw_context *context, const hw_layer_norm_config *config, hw_module **module);
 
 /* ---- Embedding: torch.nn.Embedding ------------------------------------------------------------------ */
 
@@ -792,7 +808,7 @@ typedef struct hw_embedding_config {
 /* Embedding: ids [batch, tokens] → y [batch, tokens, embedding_dim], the rows of the weight with these ids. Parameter:
  * weight [num_embeddings, embedding_dim], drawn by one randn. HW_ERROR_SHAPE: a size is zero. HW_ERROR_MEMORY: no
  * memory. */
-hw_status hw_embedding_create(hw_context *context, const hw_embedding_config *config, hw_module **module);
+HW_API hw_status hw_embedding_create(hw_context *context, const hw_embedding_config *config, hw_module **module);
 
 /* ---- FeedForward: fc2(dropout(gelu(fc1(x)))) ---------------------------------------------------------- */
 
@@ -807,7 +823,7 @@ typedef struct hw_feed_forward_config {
 /* Feed-forward network: x [rows, d_model] → y [rows, d_model]. y may be x. Parameters: fc1.weight [d_ff, d_model],
  * fc1.bias, fc2.weight [d_model, d_ff], fc2.bias. HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: dropout is outside
  * [0, 1], or the approximation is unknown. HW_ERROR_MEMORY: no memory. */
-hw_status hw_feed_forward_create(hw_context *context, const hw_feed_forward_config *config, hw_module **module);
+HW_API hw_status hw_feed_forward_create(hw_context *context, const hw_feed_forward_config *config, hw_module **module);
 
 /* ---- Attention modules ---------------------------------------------------------------------------------- */
 
@@ -826,7 +842,8 @@ typedef struct hw_causal_attention_config {
  * W_query.weight [d_out, d_in], W_query.bias, W_key.*, W_value.*. With by_hand they are W_query [d_in, d_out], W_key
  * and W_value. HW_ERROR_SHAPE: a size is zero. HW_ERROR_VALUE: dropout is outside [0, 1], or by_hand has a bias.
  * HW_ERROR_MEMORY: no memory. */
-hw_status hw_causal_attention_create(hw_context *context, const hw_causal_attention_config *config, hw_module **module);
+HW_API hw_status hw_causal_attention_create(hw_context *context, const hw_causal_attention_config *config,
+                                            hw_module **module);
 
 /* Settings of several heads, each a module of its own. */
 typedef struct hw_multi_head_attention_wrapper_config {
@@ -837,9 +854,9 @@ typedef struct hw_multi_head_attention_wrapper_config {
 /* MultiHeadAttentionWrapper of listing 3.4. It runs the heads one after another and concatenates their outputs: x
  * [batch, tokens, d_in] → y [batch, tokens, num_heads · d_out]. Parameters: heads.0.W_query.weight and so on. Errors
  * are those of hw_causal_attention_create. HW_ERROR_SHAPE also: num_heads is zero. */
-hw_status hw_multi_head_attention_wrapper_create(hw_context *context,
-                                                 const hw_multi_head_attention_wrapper_config *config,
-                                                 hw_module **module);
+HW_API hw_status hw_multi_head_attention_wrapper_create(hw_context *context,
+                                                        const hw_multi_head_attention_wrapper_config *config,
+                                                        hw_module **module);
 
 /* Sizes and options of a multi-head attention module. */
 typedef struct hw_multi_head_attention_config {
@@ -863,8 +880,8 @@ typedef struct hw_multi_head_attention_config {
  * With a cache of `length` tokens, x holds the tokens of each sequence from position length on. Their keys and values
  * are appended to the cache. Then each token attends to the whole cache, or up to itself if the module is causal. A
  * mask covers [batch, heads, tokens, length + tokens]. */
-hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
-                                         hw_module **module);
+HW_API hw_status hw_multi_head_attention_create(hw_context *context, const hw_multi_head_attention_config *config,
+                                                hw_module **module);
 
 /* ---- Caches of hw_multi_head_attention and hw_decoder ---------------------------------------------------- */
 
@@ -885,20 +902,20 @@ typedef struct hw_past {
  * HW_ERROR_VALUE: the module does not support caches, past has more than context_length tokens, past has tokens and a NULL
  * pointer, or its dtype is int8 or unknown. HW_ERROR_MEMORY: no memory, or context_length is above INT32_MAX. After an
  * error *cache is NULL. */
-hw_status hw_module_create_cache(const hw_module *module, size_t batch, const hw_past *past,
-                                 hw_key_value_cache **cache);
+HW_API hw_status hw_module_create_cache(const hw_module *module, size_t batch, const hw_past *past,
+                                        hw_key_value_cache **cache);
 
 /* Frees the cache. NULL is allowed. */
-void hw_key_value_cache_destroy(hw_key_value_cache *cache);
+HW_API void hw_key_value_cache_destroy(hw_key_value_cache *cache);
 
 /* Returns the number of tokens of each sequence in the cache; of sequences that differ, the largest. */
-size_t hw_key_value_cache_length(const hw_key_value_cache *cache);
+HW_API size_t hw_key_value_cache_length(const hw_key_value_cache *cache);
 
 /* Returns those of all sequences [batch]. The cache owns them. */
-const uint32_t *hw_key_value_cache_lengths(const hw_key_value_cache *cache);
+HW_API const uint32_t *hw_key_value_cache_lengths(const hw_key_value_cache *cache);
 
 /* Removes all tokens after the first `length` of each sequence. HW_ERROR_VALUE: the cache has fewer tokens. */
-hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length);
+HW_API hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length);
 
 /* ---- Transformer blocks ------------------------------------------------------------------------------- */
 
@@ -926,8 +943,8 @@ typedef struct hw_transformer_block_config {
  * branch. Parameters, in the order in which they are drawn: ln1.*, ln2.*, attn.qkv_proj.*, attn.out_proj.*, ffn.fc1.*,
  * ffn.fc2.*. HW_ERROR_SHAPE: a size is zero, or d_model is not a multiple of num_heads. HW_ERROR_VALUE: dropout is
  * outside [0, 1], the approximation is unknown, or eps is negative or, as a float, not finite. HW_ERROR_MEMORY: no memory. */
-hw_status hw_transformer_block_create(hw_context *context, const hw_transformer_block_config *config,
-                                      hw_module **module);
+HW_API hw_status hw_transformer_block_create(hw_context *context, const hw_transformer_block_config *config,
+                                             hw_module **module);
 
 /* Settings of several equal blocks, one after another. */
 typedef struct hw_transformer_stack_config {
@@ -937,8 +954,8 @@ typedef struct hw_transformer_stack_config {
 
 /* Creates a stack of blocks. Parameters: blocks.0.ln1.weight and so on. Errors are those of
  * hw_transformer_block_create. HW_ERROR_SHAPE also: num_layers is zero. */
-hw_status hw_transformer_stack_create(hw_context *context, const hw_transformer_stack_config *config,
-                                      hw_module **module);
+HW_API hw_status hw_transformer_stack_create(hw_context *context, const hw_transformer_stack_config *config,
+                                             hw_module **module);
 
 /* ---- Models: what decoders and encoders have in common ------------------------------------------------------ */
 
@@ -1043,7 +1060,7 @@ typedef struct hw_decoder_config {
  * HW_LARGEST_SOFTCAP, another number, as a float, is not finite, embedding_scale or a rotary's factor is 0, there are
  * rotaries without layers, a frequency is negative or too large for context_length tokens, a layer's rotary is not
  * there, options do not go together, or names or the place of norms are an encoder's. HW_ERROR_MEMORY: no memory. */
-hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module);
+HW_API hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **module);
 
 /* How much each part of a decoder adds to a token's logit, or to the difference of two logits, at one position of one text: direct
  * logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). The scales of the final norm, of
@@ -1068,14 +1085,14 @@ typedef struct hw_attribution {
 
 /* Runs the text and writes the parts. Errors are those of hw_module_forward. HW_ERROR_VALUE also: the module is not a decoder,
  * or position or a token is out of range. */
-hw_status hw_decoder_attribution(hw_context *context, const hw_module *decoder, const hw_attribution *call);
+HW_API hw_status hw_decoder_attribution(hw_context *context, const hw_module *decoder, const hw_attribution *call);
 
 /* Writes the eigenvalues [head_dim, 2] (real and imaginary parts, the largest absolute value first) of a head's OV circuit
  * W_E·W_V·W_O·W_U, and their copying score Σλ / Σ|λ| (0 if all are 0; Elhage et al. 2021). The matrices are raw: without gains
  * of norms, biases and embedding_scale. The large product [vocab_size, vocab_size] has the same eigenvalues and zeros besides.
  * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or a pointer is NULL. HW_ERROR_MEMORY: no scratch. */
-hw_status hw_decoder_head_circuit(hw_context *context, const hw_module *decoder, size_t layer, size_t head,
-                                  double *copying, double *eigenvalues);
+HW_API hw_status hw_decoder_head_circuit(hw_context *context, const hw_module *decoder, size_t layer, size_t head,
+                                         double *copying, double *eigenvalues);
 
 /* What the parts of a decoder make of a head's score, the scaled product of a query and a key before softcap, mask and softmax:
  * the score is linear in the residual stream at the query (with the key held fixed) and at the key (with the query held fixed), if
@@ -1099,12 +1116,14 @@ typedef struct hw_qk_attribution {
 
 /* Runs the text up to the layer and writes the parts. Errors are those of hw_module_forward. HW_ERROR_VALUE also: the module is not
  * a decoder, or layer, head or a position is out of range. */
-hw_status hw_decoder_qk_attribution(hw_context *context, const hw_module *decoder, const hw_qk_attribution *call);
+HW_API hw_status hw_decoder_qk_attribution(hw_context *context, const hw_module *decoder,
+                                           const hw_qk_attribution *call);
 
 /* Copies a head's matrices to out [4, head_dim, d_model]: W_Q, W_K, W_V and the transpose of W_O. They are raw, or with_gains: the
  * weights of the norm before attention, of norms of queries and keys, and of a norm after attention are multiplied in.
  * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or out is NULL. */
-hw_status hw_decoder_head_weights(const hw_module *decoder, size_t layer, size_t head, bool with_gains, float *out);
+HW_API hw_status hw_decoder_head_weights(const hw_module *decoder, size_t layer, size_t head, bool with_gains,
+                                         float *out);
 
 /* Training input of a decoder, or of an encoder with a head for masked tokens. */
 typedef struct hw_loss_input {
@@ -1126,12 +1145,12 @@ typedef struct hw_loss_input {
  * HW_ERROR_SHAPE: a size is zero, or tokens is above context_length. HW_ERROR_VALUE: a required pointer is NULL, the
  * module is neither a decoder nor an encoder with a head, an id or a target that is not ignored is outside [0, vocab_size), or a
  * token type, a position or a length is out of range. HW_ERROR_MEMORY: no memory. After an error *graph is NULL. */
-hw_status hw_model_loss(hw_context *context, hw_module *model, const hw_loss_input *input, float *loss,
-                        hw_graph **graph);
+HW_API hw_status hw_model_loss(hw_context *context, hw_module *model, const hw_loss_input *input, float *loss,
+                               hw_graph **graph);
 
 /* Adds scale times the loss's gradients to the gradients of the parameters. For a micro-batch, scale is its share of
  * the targets. Errors are those of hw_module_backward. */
-hw_status hw_model_loss_backward(hw_context *context, hw_module *model, const hw_graph *graph, float scale);
+HW_API hw_status hw_model_loss_backward(hw_context *context, hw_module *model, const hw_graph *graph, float scale);
 
 /* ---- Encoder ------------------------------------------------------------------------------------------------ */
 
@@ -1159,7 +1178,7 @@ typedef struct hw_encoder_config {
  *
  * HW_ERROR_SHAPE, HW_ERROR_VALUE and HW_ERROR_MEMORY as hw_decoder_create; HW_ERROR_SHAPE also: fewer positions than
  * first_position + context_length. HW_ERROR_VALUE also: model has names, a place of norms, rotaries or layers that are not an encoder's. */
-hw_status hw_encoder_create(const hw_encoder_config *config, hw_module **module);
+HW_API hw_status hw_encoder_create(const hw_encoder_config *config, hw_module **module);
 
 #ifdef __cplusplus
 }

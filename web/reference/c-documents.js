@@ -1,5 +1,5 @@
 // include/headwise.h as Markdown documents: one for each of its sections, a heading for each declaration, the comments as
-// text and the declarations word for word.
+// text and the declarations word for word, but for the macro HW_API.
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -18,6 +18,10 @@ const NAMES = [
 
 /** @param {string} title */
 const fileOf = (title) => `${title.toLowerCase().replaceAll(/[^a-z]+/g, '-')}.md`;
+
+/** Without the macro of visibility; what follows a line that had it stays aligned. @param {string} text */
+const withoutApi = (text) =>
+  text.replaceAll(/^HW_API ([^;]*;)/gm, (_, code) => code.replaceAll('\n       ', '\n'));
 
 /** @param {string} text of a block of the header, which ends at an empty line outside of comments and braces */
 function declarationOf(text) {
@@ -38,7 +42,7 @@ export function readHeader(header) {
   const sections = [];
   for (let i = 0; i < parts.length; i += 2) {
     const [title, subject = ''] = parts[i].split(/: (.*)/);
-    const declarations = parts[i + 1]
+    const declarations = withoutApi(parts[i + 1])
       .trim()
       .split(/\n\n(?=\S)/)
       .map(declarationOf);
