@@ -1,3 +1,7 @@
+#if defined(HW_THREADS) && !defined(__wasm__)
+#define _POSIX_C_SOURCE 200809L /* pthread_sigmask */
+#endif
+
 #include "core/threads.h"
 
 #include "core/memory.h"
@@ -5,6 +9,7 @@
 #if defined(HW_THREADS) && !defined(__wasm__)
 
 #include <pthread.h>
+#include <signal.h>
 
 typedef struct worker {
   hw_team *team;
@@ -27,22 +32,47 @@ static void *work(void *argument) {
   return NULL;
 }
 
+/* The signals that a program waits for are for its own threads. A worker takes those of its own faults alone, so that handlers
+ * of crashes run. */
+static sigset_t signals_of_program(void) {
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+  sigset_t signals;
+  sigfillset(&signals);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    sigdelset(&signals, faults[i]);
+  }
+  return signals;
+}
+
+/* Starts workers, up to the first that cannot be started. */
+static void start_workers(hw_threads *created, size_t workers) {
+  const sigset_t signals = signals_of_program();
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, &signals, &before);
+  for (size_t i = 0; i < workers; i++) {
+    worker *each = &created->workers[i];
+    *each = (worker){.team = created->team, .number = i + 1};
+    if (pthread_create(&each->thread, NULL, work, each) != 0) {
+      break;
+    }
+    created->started++;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 hw_status hw_threads_start(size_t threads, hw_threads **started) {
   *started = NULL;
-  const size_t workers = hw_size_multiply(threads - 1, sizeof(worker));
-  hw_threads *created = hw_allocate_zeroed(hw_size_add(sizeof(hw_threads), workers));
+  const size_t workers = threads - 1;
+  const size_t bytes = hw_size_multiply(workers, sizeof(worker));
+  hw_threads *created = hw_allocate_zeroed(hw_size_add(sizeof(hw_threads), bytes));
   if (created == NULL || hw_team_create(threads, patience, &created->team) != HW_OK) {
     hw_release(created);
     return HW_ERROR_MEMORY;
   }
-  for (size_t i = 0; i + 1 < threads; i++) {
-    worker *each = &created->workers[i];
-    *each = (worker){.team = created->team, .number = i + 1};
-    if (pthread_create(&each->thread, NULL, work, each) != 0) {
-      hw_threads_stop(created);
-      return HW_ERROR_MEMORY;
-    }
-    created->started++;
+  start_workers(created, workers);
+  if (created->started < workers) {
+    hw_threads_stop(created);
+    return HW_ERROR_MEMORY;
   }
   *started = created;
   return HW_OK;

@@ -1,5 +1,7 @@
 /* A C program's threads: the same bits with any number of them, and what is refused. */
+#include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "modules.h"
 
@@ -69,11 +71,36 @@ static void test_idle(void) {
   check_case();
 }
 
+static void ignore(int signal) { (void)signal; }
+
+/* A program blocks a signal in its own threads and waits for it: no thread of the engine takes it. */
+static void test_signals(void) {
+  hw_context *context = NULL;
+  CHECK_STATUS(hw_context_create(&context), HW_OK);
+  CHECK_STATUS(hw_context_set_threads(context, 4), HW_OK);
+  sigset_t waited;
+  sigset_t before;
+  sigemptyset(&waited);
+  sigaddset(&waited, SIGUSR1);
+  const struct sigaction action = {.sa_handler = ignore};
+  sigaction(SIGUSR1, &action, NULL);
+  pthread_sigmask(SIG_BLOCK, &waited, &before);
+  CHECK(!sigismember(&before, SIGUSR1), "the caller's own signals are blocked");
+  kill(getpid(), SIGUSR1);
+  const struct timespec moment = {.tv_nsec = 100000000};
+  nanosleep(&moment, NULL); /* time for a thread that takes it */
+  CHECK(sigtimedwait(&waited, NULL, &moment) == SIGUSR1, "the signal went to another thread");
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  hw_context_destroy(context);
+  check_case();
+}
+
 int main(void) {
   check_seed(21);
   check_fill(x, COUNT);
   check_run("a stack gives the same bits with any number of threads", test_same_bits);
   check_run("no threads, and more than memory holds, are refused, and the context works on", test_refused);
   check_run("threads without work sleep", test_idle);
+  check_run("signals go to the program's own threads", test_signals);
   return check_result();
 }
