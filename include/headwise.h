@@ -65,7 +65,10 @@ HW_API void hw_context_destroy(hw_context *context);
 /* Sets the number of threads, including the calling thread. A new context has one. The number does not change any
  * result, to the bit. The other threads sleep between calls and end with the context. HW_ERROR_VALUE: threads is 0, or
  * is above 1 and the library is built without threads (WebAssembly). HW_ERROR_MEMORY: the threads cannot be started.
- * After an error the context has one thread. */
+ * After an error the context has one thread.
+ *
+ * fork copies none of the other threads. In the child, before anything else is computed with a context that had some, set its
+ * threads again, or destroy it. */
 HW_API hw_status hw_context_set_threads(hw_context *context, size_t threads);
 
 /* Returns the size of the context's scratch memory in bytes. Scratch memory grows to the need of the largest run. It is

@@ -1,5 +1,5 @@
 #if defined(HW_THREADS) && !defined(__wasm__)
-#define _POSIX_C_SOURCE 200809L /* pthread_sigmask */
+#define _POSIX_C_SOURCE 200809L /* pthread_sigmask, getpid */
 #endif
 
 #include "core/threads.h"
@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 typedef struct worker {
   hw_team *team;
@@ -19,6 +20,7 @@ typedef struct worker {
 
 struct hw_threads {
   hw_team *team;
+  pid_t process; /* that has them: fork copies no threads */
   size_t started;
   worker workers[];
 };
@@ -69,6 +71,7 @@ hw_status hw_threads_start(size_t threads, hw_threads **started) {
     hw_release(created);
     return HW_ERROR_MEMORY;
   }
+  created->process = getpid();
   start_workers(created, workers);
   if (created->started < workers) {
     hw_threads_stop(created);
@@ -78,15 +81,23 @@ hw_status hw_threads_start(size_t threads, hw_threads **started) {
   return HW_OK;
 }
 
-void hw_threads_stop(hw_threads *threads) {
-  if (threads == NULL) {
-    return;
-  }
+static void end_workers(const hw_threads *threads) {
   hw_team_stop(threads->team);
   for (size_t i = 0; i < threads->started; i++) {
     pthread_join(threads->workers[i].thread, NULL);
   }
   hw_team_destroy(threads->team);
+}
+
+void hw_threads_stop(hw_threads *threads) {
+  if (threads == NULL) {
+    return;
+  }
+  if (threads->process == getpid()) {
+    end_workers(threads);
+  } else {
+    hw_release(threads->team); /* its mutex may be held by a thread that is not there */
+  }
   hw_release(threads);
 }
 

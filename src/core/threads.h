@@ -10,7 +10,7 @@ typedef struct hw_threads hw_threads;
  * own. HW_ERROR_MEMORY: no memory, or a thread cannot be started; then none is left, and *started is NULL. */
 hw_status hw_threads_start(size_t threads, hw_threads **started);
 
-/* Ends all threads. NULL is allowed. */
+/* Ends all threads; after a fork it only frees the child's copy. NULL is allowed. */
 void hw_threads_stop(hw_threads *threads);
 
 /* The team of the workers and the calling thread. */

@@ -1,5 +1,6 @@
 /* A C program's threads: the same bits with any number of them, and what is refused. */
 #include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,12 +96,50 @@ static void test_signals(void) {
   check_case();
 }
 
+/* ThreadSanitizer ends a child that starts threads. */
+#ifdef __SANITIZE_THREAD__
+enum { CHILD_THREADS = 1 };
+#else
+enum { CHILD_THREADS = 3 };
+#endif
+
+/* Whether a child sets the threads of one context and computes with it, and destroys another. */
+static bool child_works(hw_context *context, hw_context *other, const float *expected) {
+  static float y[COUNT];
+  hw_context_destroy(other);
+  const bool is_set = hw_context_set_threads(context, CHILD_THREADS) == HW_OK;
+  run(context, y);
+  hw_context_destroy(context);
+  return is_set && memcmp(y, expected, sizeof y) == 0;
+}
+
+static void test_fork(void) {
+  static float y[COUNT];
+  hw_context *contexts[2] = {NULL, NULL};
+  for (size_t i = 0; i < 2; i++) {
+    CHECK_STATUS(hw_context_create(&contexts[i]), HW_OK);
+    CHECK_STATUS(hw_context_set_threads(contexts[i], 3), HW_OK);
+    run(contexts[i], y);
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    _exit(child_works(contexts[0], contexts[1], y) ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0, "the child ended with %d", status);
+  hw_context_destroy(contexts[0]);
+  hw_context_destroy(contexts[1]);
+  check_case();
+}
+
 int main(void) {
   check_seed(21);
   check_fill(x, COUNT);
   check_run("a stack gives the same bits with any number of threads", test_same_bits);
   check_run("no threads, and more than memory holds, are refused, and the context works on", test_refused);
   check_run("threads without work sleep", test_idle);
+  check_run("a forked child sets threads anew and frees what it has no threads of", test_fork);
   check_run("signals go to the program's own threads", test_signals);
   return check_result();
 }
