@@ -62,10 +62,13 @@ HW_API hw_status hw_context_create(hw_context **context);
 /* Frees the context. NULL is allowed. Modules and traces do not belong to a context and stay valid. */
 HW_API void hw_context_destroy(hw_context *context);
 
+/* The largest number of threads of a context. */
+#define HW_MOST_THREADS 1024
+
 /* Sets the number of threads, including the calling thread. A new context has one. The number does not change any
- * result, to the bit. The other threads sleep between calls and end with the context. HW_ERROR_VALUE: threads is 0, or
- * is above 1 and the library is built without threads (WebAssembly). HW_ERROR_MEMORY: the threads cannot be started.
- * After an error the context has one thread.
+ * result, to the bit. The other threads sleep between calls and end with the context. HW_ERROR_VALUE: threads is 0 or
+ * above HW_MOST_THREADS, or is above 1 and the library is built without threads (WebAssembly). HW_ERROR_MEMORY: the
+ * threads cannot be started. After an error the context has one thread.
  *
  * fork copies none of the other threads. In the child, before anything else is computed with a context that had some, set its
  * threads again, or destroy it. */

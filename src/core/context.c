@@ -42,11 +42,14 @@ hw_status hw_context_set_threads(hw_context *context, size_t threads) {
   hw_threads_stop(context->threads);
   context->threads = NULL;
   hw_context_join(context, NULL);
+  if (threads == 0 || threads > HW_MOST_THREADS) {
+    return HW_ERROR_VALUE;
+  }
   if (threads > 1) {
     HW_TRY(hw_threads_start(threads, &context->threads));
     hw_context_join(context, hw_threads_team(context->threads));
   }
-  return threads == 0 ? HW_ERROR_VALUE : HW_OK;
+  return HW_OK;
 }
 
 size_t hw_context_scratch_bytes(const hw_context *context) { return context == NULL ? 0 : context->arena.capacity; }

@@ -65,8 +65,7 @@ static void start_workers(hw_threads *created, size_t workers) {
 hw_status hw_threads_start(size_t threads, hw_threads **started) {
   *started = NULL;
   const size_t workers = threads - 1;
-  const size_t bytes = hw_size_multiply(workers, sizeof(worker));
-  hw_threads *created = hw_allocate_zeroed(hw_size_add(sizeof(hw_threads), bytes));
+  hw_threads *created = hw_allocate_zeroed(sizeof(hw_threads) + workers * sizeof(worker));
   if (created == NULL || hw_team_create(threads, patience, &created->team) != HW_OK) {
     hw_release(created);
     return HW_ERROR_MEMORY;

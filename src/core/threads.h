@@ -6,8 +6,8 @@
 
 typedef struct hw_threads hw_threads;
 
-/* Starts threads - 1 workers, which sleep between jobs; threads >= 2. HW_ERROR_VALUE: this build has no threads of its
- * own. HW_ERROR_MEMORY: no memory, or a thread cannot be started; then none is left, and *started is NULL. */
+/* Starts threads - 1 workers, which sleep between jobs; 2 <= threads <= HW_MOST_THREADS. HW_ERROR_VALUE: this build has no
+ * threads of its own. HW_ERROR_MEMORY: no memory, or a thread cannot be started; then none is left, and *started is NULL. */
 hw_status hw_threads_start(size_t threads, hw_threads **started);
 
 /* Ends all threads; after a fork it only frees the child's copy. NULL is allowed. */

@@ -42,7 +42,8 @@ static void test_refused(void) {
   CHECK_STATUS(hw_context_create(&context), HW_OK);
   CHECK_STATUS(hw_context_set_threads(NULL, 2), HW_ERROR_VALUE);
   CHECK_STATUS(hw_context_set_threads(context, 0), HW_ERROR_VALUE);
-  CHECK_STATUS(hw_context_set_threads(context, SIZE_MAX), HW_ERROR_MEMORY);
+  CHECK_STATUS(hw_context_set_threads(context, SIZE_MAX), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_context_set_threads(context, HW_MOST_THREADS + 1), HW_ERROR_VALUE);
   CHECK_STATUS(hw_context_set_threads(context, 3), HW_OK);
   CHECK_STATUS(hw_context_set_threads(context, 0), HW_ERROR_VALUE);
   static float y[COUNT];
@@ -137,7 +138,7 @@ int main(void) {
   check_seed(21);
   check_fill(x, COUNT);
   check_run("a stack gives the same bits with any number of threads", test_same_bits);
-  check_run("no threads, and more than memory holds, are refused, and the context works on", test_refused);
+  check_run("no threads, and more than the most, are refused, and the context works on", test_refused);
   check_run("threads without work sleep", test_idle);
   check_run("a forked child sets threads anew and frees what it has no threads of", test_fork);
   check_run("signals go to the program's own threads", test_signals);
