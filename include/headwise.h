@@ -5,9 +5,10 @@
  * - Numbers are 32-bit floats, matrices are row-major, sizes and strides count floats (not bytes).
  * - Use a context from one thread at a time. Contexts are independent of each other.
  * - Input and output must not overlap, except where a comment allows it.
- * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. A required array must not be NULL
- *   even if it has no elements. Given a NULL object, a function without a status returns NULL or 0, or does nothing,
- *   unless its comment says otherwise. Pointers to configs and to results of creation must not be NULL.
+ * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. Of a required array without elements some
+ *   functions do not look at the pointer, others refuse NULL too: pass any other pointer. Given a NULL object, a function
+ *   without a status returns NULL or 0, or does nothing, unless its comment says otherwise. Pointers to configs and to
+ *   results of creation must not be NULL.
  * - Names that begin with hw_ and HW_ are the library's. A program that links it defines none of them.
  * - Arrays have the sizes that a call says. No function can check that.
  * - Functions that take a module or a trace as const may run on several threads at once, each with its own context. The
@@ -524,7 +525,8 @@ typedef struct hw_forward_options {
    * [batch, heads, tokens, keys]: length + tokens, at most context_length. Asking a model for them turns its dropout
    * off (see hw_decoder_create). */
   float *weights;
-  /* NULL, or receives one trace for each layer that runs. The caller owns the traces. After an error all are NULL. */
+  /* NULL, or receives one trace for each layer that runs. The caller owns the traces. After an error the first num_layers -
+   * start_layer are NULL, whether or not there is a start. */
   hw_trace **trace;
   /* NULL, or a cache from hw_module_create_cache for this module. */
   hw_key_value_cache *cache;
@@ -1096,6 +1098,7 @@ HW_API hw_status hw_decoder_attribution(hw_context *context, const hw_module *de
 /* Writes the eigenvalues [head_dim, 2] (real and imaginary parts, the largest absolute value first) of a head's OV circuit
  * W_E·W_V·W_O·W_U, and their copying score Σλ / Σ|λ| (0 if all are 0; Elhage et al. 2021). The matrices are raw: without gains
  * of norms, biases and embedding_scale. The large product [vocab_size, vocab_size] has the same eigenvalues and zeros besides.
+ * The products of the four matrices are float32: of weights so large that these overflow, the results mean nothing.
  * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or a pointer is NULL. HW_ERROR_MEMORY: no scratch. */
 HW_API hw_status hw_decoder_head_circuit(hw_context *context, const hw_module *decoder, size_t layer, size_t head,
                                          double *copying, double *eigenvalues);
