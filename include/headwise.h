@@ -343,7 +343,7 @@ typedef struct hw_attention {
   hw_strides key_strides;
   hw_strides value_strides;
   hw_strides output_strides;
-  float scale;
+  float scale;   /* of the scores. torch's is 1/sqrt(key_width); 0 makes all scores 0 */
   float softcap; /* 0: none; else from HW_SMALLEST_SOFTCAP to HW_LARGEST_SOFTCAP (Gemma 2) */
   bool is_causal;
   bool offset_from_end;    /* true: bottom-right alignment, the last query sees the last key */
@@ -872,7 +872,7 @@ typedef struct hw_multi_head_attention_config {
   size_t d_out;          /* all heads together; a multiple of num_heads */
   size_t context_length; /* the most tokens of a forward, or of a cache; SIZE_MAX: no limit */
   size_t num_heads;
-  double dropout;
+  double dropout; /* of the weights, in training mode */
   bool qkv_bias;
   bool out_proj;
   bool out_bias;
@@ -1163,7 +1163,7 @@ HW_API hw_status hw_model_loss_backward(hw_context *context, hw_module *model, c
 
 /* ---- Encoder ------------------------------------------------------------------------------------------------ */
 
-/* A model whose tokens see all others, and its head for masked tokens. */
+/* A model whose tokens attend to all tokens, and its head for masked tokens. */
 typedef struct hw_encoder_config {
   /* Of an encoder's names, HW_NORM_POST, learned positions, embedding_scale 1; without rotaries and layers. */
   hw_model_config model;
