@@ -6,6 +6,7 @@
  * @import { State, Store } from '../state.js'
  */
 
+import { directed } from '../shared/direction.js';
 import { byId, el } from '../shared/dom.js';
 import { keepText, LOST } from '../shared/kept-texts.js';
 import { isLinkable } from '../shared/linkable.js';
@@ -75,6 +76,7 @@ function connectText(store, text) {
       clearTimeout(typing);
       // Here and not by show: Safari leaves the focus, and so the old text, in the field.
       text.value = sample;
+      directed(text);
       store.set({ text: sample, kept: '', row: -1, scale: 'row' });
     });
   }
@@ -137,6 +139,7 @@ class Controls {
     this.#lost.hidden = state.kept === '';
     const text = this.#text;
     if (text.value !== state.text && document.activeElement !== text) text.value = state.text;
+    directed(text);
     fill(this.#width, WIDTHS, state.width);
     fill(this.#heads, headChoices(state.width), state.heads);
     const seed = this.#seed;

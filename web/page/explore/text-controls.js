@@ -4,10 +4,11 @@
  * @import { Explorer } from './explorer.js'
  */
 
+import { directed } from '../shared/direction.js';
 import { byId } from '../shared/dom.js';
 import { formatCount } from '../shared/format.js';
 import { computed, effect, signal } from '../shared/signals.js';
-import { drawn, html, select } from '../shared/template.js';
+import { drawn, html, made, select } from '../shared/template.js';
 import { linkWords } from '../shared/kept-texts.js';
 import { isHosted } from './model-files.js';
 import { MODELS, OPENED, pageModel, TEXTS } from './models.js';
@@ -95,6 +96,7 @@ export function textEditor(room) {
   const takeSample = () => {
     clearTimeout(typing);
     input().value = sample.peek();
+    directed(input());
     choices.read(null);
   };
   const button = drawn(
@@ -109,7 +111,8 @@ export function textEditor(room) {
         <label for="explore-input">
           ${model.value?.sample === undefined ? 'Your text' : 'Token ids, with spaces between'}
         </label>
-        <textarea id="explore-input" rows="4" dir="auto" spellcheck="false" .value=${text.value}
+        <textarea id="explore-input" rows="4" spellcheck="false" .value=${text.value}
+          ${made(directed, text.value)}
           @input=${typed} @change=${take}></textarea>
         <div class="row">
           <p class="note" id="explore-room-left">${countWords(room)}</p>

@@ -5,9 +5,10 @@
  * @import { Training } from './training.js'
  */
 
+import { directed } from '../shared/direction.js';
 import { capitalized, formatCount } from '../shared/format.js';
 import { LOST } from '../shared/kept-texts.js';
-import { drawn, field, html, taking } from '../shared/template.js';
+import { drawn, field, html, made, taking } from '../shared/template.js';
 import { CHOICES, nextSeed, TASKS } from './settings.js';
 import { LEAST_TEXT } from './tasks/text.js';
 import { differenceOf, knownOf, leftOut, TASK_WORDS } from './words.js';
@@ -56,7 +57,8 @@ const textForm = (room) => html`<form class="train-own" @submit=${(
 }}>
   <div class="field">
     <label for="train-text">Your text: ${LEAST_TEXT} characters or more; some pages are better</label>
-    <textarea id="train-text" name="text" rows="4" dir="auto" spellcheck="false" .value=${room.typed}
+    <textarea id="train-text" name="text" rows="4" spellcheck="false" .value=${room.typed}
+      ${made(directed, room.typed)}
       @input=${taking(({ value }) => (room.typed = value))}></textarea>
     <p class="note" id="train-lost" ?hidden=${drawn(() => room.state.value.kept === '')}>${LOST}</p>
     <p class="note" id="train-left-out" role="status">${drawn(() => {

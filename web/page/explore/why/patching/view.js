@@ -6,6 +6,7 @@
  * @import { Shares } from './share-table.js'
  */
 
+import { directed } from '../../../shared/direction.js';
 import { byId } from '../../../shared/dom.js';
 import { formatCount } from '../../../shared/format.js';
 import { isSameHead, longName, shortName } from '../../../shared/head-names.js';
@@ -55,9 +56,11 @@ function form(room) {
   };
   return drawn(() => {
     const other = room.patching.text.value;
+    const written = other ?? room.text.value;
     return html`<form class="patching-form" @submit=${take}>
       <label for="explore-corrupted">The other text: change a word or two of yours</label>
-      <textarea id="explore-corrupted" rows="2" dir="auto" .value=${other ?? room.text.value} @keydown=${keys}></textarea>
+      <textarea id="explore-corrupted" rows="2" spellcheck="false" .value=${written} @keydown=${keys}
+        ${made(directed, written)}></textarea>
       <div class="row">
         <button type="submit" id="explore-patch">Compare the texts</button>
         <button type="button" class="quiet" id="explore-example" @click=${example}>Show an example</button>
