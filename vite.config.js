@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, defineConfig } from 'vite';
@@ -19,6 +20,25 @@ const linkOfReference = {
       '<p class="note"><a href="./reference/index.html">API reference</a></p>',
     ),
 };
+
+/**
+ * page/early.js, which is no module: Vite leaves such scripts alone. In the build it has a hash in its name, as all files have.
+ *
+ * @returns {import('vite').Plugin}
+ */
+function earlyScript() {
+  const source = readFileSync(new URL('web/page/early.js', import.meta.url), 'utf8');
+  const hash = createHash('sha256').update(source).digest('base64url').slice(0, 8);
+  const fileName = `assets/early-${hash}.js`;
+  return {
+    name: 'headwise-early-script',
+    apply: 'build',
+    transformIndexHtml: (html) => html.replace('./page/early.js', `./${fileName}`),
+    generateBundle() {
+      this.emitFile({ type: 'asset', fileName, source });
+    },
+  };
+}
 
 /**
  * The service worker beside the page, with the names of all files of this build: all but index.html carry the hash of their
@@ -72,13 +92,15 @@ export default defineConfig({
   server: { headers },
   preview: { headers },
   root: 'web',
-  plugins: [linkOfReference, bundledText, serviceWorker],
+  plugins: [linkOfReference, earlyScript(), bundledText, serviceWorker],
   // Relative addresses: the build works in any folder of any static host.
   base: './',
   build: {
     outDir: '../dist',
     emptyOutDir: true,
     target: 'es2022',
+    // Small files too: a policy that names origins refuses to fetch data: addresses.
+    assetsInlineLimit: 0,
     // The tokenizer's table, loaded only when somebody types, is one chunk.
     chunkSizeWarningLimit: 1200,
   },

@@ -9,12 +9,13 @@ import { browser, options, site } from './harness.js';
 /** What may move while a room comes, in the browser's measure: more is not called good. */
 const MOST_SHIFT = 0.1;
 
-/** Holds all scripts back until it is told to let them go. @param {Page} page @returns {Promise<() => Promise<void>>} */
+/** Holds all scripts back, but the one that comes before main.js, until it is told to let them go. @param {Page} page @returns {Promise<() => Promise<void>>} */
 async function holdScripts(page) {
   /** @type {HTTPRequest[]} */
   const held = [];
   const hold = (/** @type {HTTPRequest} */ request) => {
-    if (request.resourceType() === 'script') held.push(request);
+    const isHeld = request.resourceType() === 'script' && !request.url().includes('/early-');
+    if (isHeld) held.push(request);
     else void request.continue();
   };
   await page.setBypassServiceWorker(true);

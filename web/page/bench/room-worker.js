@@ -4,8 +4,10 @@
  * @import { Options, Simd } from './bench.js'
  */
 
+import { answerOf } from '../../headwise/checks/response.js';
 import { load } from '../../headwise/index.js';
 import { serve } from '../../headwise/worker/serve.js';
+import { PageError } from '../shared/errors.js';
 import { bench } from './bench.js';
 import { compileCeilings } from './ceiling.js';
 
@@ -18,9 +20,11 @@ const SIMDS = /** @type {Simd[]} */ (Object.keys(CEILINGS));
 
 /** @param {Simd} simd */
 async function fetchCeiling(simd) {
-  const response = await fetch(CEILINGS[simd]);
-  if (!response.ok) throw new Error(`${CEILINGS[simd].href}: ${response.status}`);
-  return response.arrayBuffer();
+  const { href } = CEILINGS[simd];
+  const response = await fetch(href).catch(() => undefined);
+  if (response?.ok) return response.arrayBuffer();
+  const silence = navigator.onLine ? 'nobody answers' : 'this machine is offline';
+  throw new PageError('ERR_LOAD', `${href}: ${response ? answerOf(response) : silence}`);
 }
 
 /** Throws what every result would say, if there is no engine. @param {Simd} simd */
