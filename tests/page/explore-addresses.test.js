@@ -1,7 +1,7 @@
 // The Explore room behind addresses that name what is not there.
 import assert from 'node:assert/strict';
 import { roomTest, says, scored } from './explore-room.js';
-import { textOf } from './harness.js';
+import { contentWidth, pageTest, textOf } from './harness.js';
 
 /** @param {Element} element */
 const isHidden = (element) => /** @type {HTMLElement} */ (element).hidden;
@@ -56,6 +56,17 @@ roomTest('an address of what was opened or trained leads to both', '', async (pa
   await scored(page);
   assert.equal(await page.$eval('#explore-to-train', isHidden), true);
 });
+
+pageTest(
+  'a model whose name is long is said in lines that fit a phone',
+  `#explore?model=${'who'.repeat(300)}`,
+  async (page) => {
+    await page.setViewport({ width: 390, height: 800 });
+    const width = await page.evaluate(() => innerWidth);
+    assert.ok((await contentWidth(page)) <= width);
+  },
+  { ready: async (page) => void (await page.waitForSelector('#explore-message.error')) },
+);
 
 roomTest('heads that the model has not are said, and go out of the address', '', async (page) => {
   const goTo = (/** @type {string} */ hash) =>
