@@ -57,6 +57,27 @@ roomTest('an address of what was opened or trained leads to both', '', async (pa
   assert.equal(await page.$eval('#explore-to-train', isHidden), true);
 });
 
+for (const [model, words] of /** @type {const} */ ([
+  ['who', /^There is no model “who” here\./],
+  ['opened', /^This address is for files that were opened/],
+]))
+  pageTest(
+    `an address of a model that is not here, “${model}”, leads to one that is, and to the tour`,
+    `#explore?model=${model}`,
+    async (page) => {
+      await says(page, '#explore-message', words);
+      assert.equal((await page.$$('#explore-tour')).length, 0);
+      await page.click('#explore-open-first');
+      await scored(page);
+      assert.equal(await textOf(page, '#explore-message'), '');
+      assert.equal(await page.$eval('#explore-open-first', isHidden), true);
+      await page.click('#explore-tour');
+      await page.click('#explore-tour-next');
+      await says(page, '#explore-tour-card', /, 2 of 3:/);
+    },
+    { ready: async (page) => void (await page.waitForSelector('#explore-message.error')) },
+  );
+
 pageTest(
   'a model whose name is long is said in lines that fit a phone',
   `#explore?model=${'who'.repeat(300)}`,

@@ -55,7 +55,7 @@ pageTest(
   'the editor stays closed after a model that could not be opened',
   '#explore?model=none',
   async (page) => {
-    await says(page, '#explore-message', /There is no model "none" here/);
+    await says(page, '#explore-message', /There is no model “none” here/);
     await choose(page, 'model', 'austen');
     await scored(page);
     assert.equal((await page.$$('#explore-edit[aria-expanded=true]')).length, 0);

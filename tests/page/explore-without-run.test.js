@@ -39,7 +39,7 @@ emptyTest(
   'an unknown model in the address leaves the choice of another, and nothing else',
   '?model=nobody&head=L1H1&pins=q3',
   async (page) => {
-    await says(page, '#explore-message', /no model "nobody" here\. Choose one .* or open files\.$/);
+    await says(page, '#explore-message', /no model “nobody” here\. Choose one .* or open files\.$/);
     assert.deepEqual(await seen(page, NEEDING_RUN), []);
     const staying = ['#explore-model', '#explore-files'];
     assert.deepEqual(await seen(page, staying), staying);
@@ -60,7 +60,7 @@ for (const name of ['constructor', '__proto__', 'toString']) {
     `a model named "${name}" in the address is said, and leaves the page whole`,
     `?model=${name}`,
     async (page) => {
-      await says(page, '#explore-message', new RegExp(`no model "${name}" here`));
+      await says(page, '#explore-message', new RegExp(`no model “${name}” here`));
       await page.select('#explore-model', 'induction');
       await scored(page);
       assert.deepEqual(await seen(page, NEEDING_RUN), NEEDING_RUN);

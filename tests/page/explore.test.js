@@ -209,7 +209,7 @@ roomTest('the keyboard does everything', '?pins=', async (page) => {
 
 roomTest('an unknown model in the address is said', '', async (page) => {
   await page.evaluate(() => (location.hash = '#explore?model=nobody'));
-  await says(page, '#explore-message', /There is no model "nobody" here/);
+  await says(page, '#explore-message', /There is no model “nobody” here/);
 });
 
 roomTest(

@@ -10,6 +10,8 @@
  * @property {string} source a name on Hugging Face's hub, or the address of a folder
  */
 
+import { OPENED, pageModel } from './models.js';
+
 /** @type {Map<string, string>} by path */
 const addresses = new Map(
   Object.entries(
@@ -25,6 +27,10 @@ const HUB_NAME = /^[\w.-]+\/[\w.-]+$/;
 
 /** @param {string} model */
 export const isHosted = (model) => HUB_NAME.test(model) || /^https?:\/\/./.test(model);
+
+/** @param {string} model of an address: neither one of the page, nor where one may be, nor the visitor's files */
+export const isNowhere = (model) =>
+  !isHosted(model) && model !== OPENED && pageModel(model) === undefined;
 
 /** By name: what is open is known by its files. @type {Map<string, HostedModel>} */
 const hosted = new Map();

@@ -12,6 +12,7 @@ import { isNarrow } from '../shared/narrow.js';
 import { plural } from '../shared/format.js';
 import { computed, effect } from '../shared/signals.js';
 import { drawn, html, render } from '../shared/template.js';
+import { EXPLORE_DEFAULTS as DEFAULTS } from './address.js';
 import { continuation } from './continue.js';
 import { copyLink } from './copy-link.js';
 import { Explorer } from './explorer.js';
@@ -22,6 +23,7 @@ import { largeMaps } from './large-maps.js';
 import { details, lead } from './lead.js';
 import { linesView, overlayChoice, shareChoice } from './lines.js';
 import { gridBar, measureControls } from './measures.js';
+import { isNowhere } from './model-files.js';
 import { OPENED } from './models.js';
 import { nextTokens } from './next-token.js';
 import { connectOpen, openedLine } from './open/panel.js';
@@ -37,9 +39,12 @@ import { lensView } from './why/lens-view.js';
 import { waitingBar } from './waiting.js';
 import { whyView } from './why/view.js';
 
-/** Whether the address is of what this page no longer has. @param {Explorer} room */
+/** Whether the address is of files that this page no longer has. @param {Explorer} room */
 const isLost = ({ state, own, message }) =>
   state.value.model === OPENED && !own.value && message.value.isError;
+
+/** Whether it is of a model that this page never had. @param {Explorer} room */
+const isUnknown = ({ state, message }) => isNowhere(state.value.model) && message.value.isError;
 
 /** @param {Explorer} room @param {Record<'open' | 'save' | 'help', () => void>} show opens a dialog */
 function textSection(room, show) {
@@ -49,6 +54,10 @@ function textSection(room, show) {
   const needsRun = drawn(() => !run.value);
   const tryAgain = () => {
     room.reopen();
+    turnFocusTo(byId('explore-model', HTMLElement));
+  };
+  const openFirst = () => {
+    room.choices.open(DEFAULTS.model);
     turnFocusTo(byId('explore-model', HTMLElement));
   };
   /** @param {string} id @param {unknown} words @param {() => void} act @param {boolean} [isAlways] */
@@ -85,6 +94,8 @@ function textSection(room, show) {
       .textContent=${drawn(() => message.value.words)}></p>
     <button type="button" id="explore-again" ?hidden=${drawn(() => !message.value.canReopen)}
       @click=${tryAgain}>Try again</button>
+    <button type="button" id="explore-open-first"
+      ?hidden=${drawn(() => !isLost(room) && !isUnknown(room))} @click=${openFirst}>Open Austen</button>
     <p class="note" id="explore-to-train" ?hidden=${drawn(() => !isLost(room))}><a href="#train" data-room="train">Go to Train</a></p>
   </section>`;
 }

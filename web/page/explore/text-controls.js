@@ -10,7 +10,7 @@ import { formatCount } from '../shared/format.js';
 import { computed, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, select } from '../shared/template.js';
 import { linkWords } from '../shared/kept-texts.js';
-import { isHosted } from './model-files.js';
+import { isHosted, isNowhere } from './model-files.js';
 import { MODELS, OPENED, pageModel, TEXTS } from './models.js';
 
 /** How long a pause in typing is. */
@@ -24,7 +24,9 @@ export function modelChoice({ state, own, choices }) {
     const hasOpened = own.value !== undefined || state.value.model === OPENED;
     const { model } = state.value;
     const hosted = isHosted(model) ? [[model, model, 'no']] : [];
-    const all = [...models, ...hosted, ...(hasOpened ? [[OPENED, opened, own.value && 'no']] : [])];
+    const unknown = isNowhere(model) ? [[model, 'Choose a model']] : [];
+    const mine = hasOpened ? [[OPENED, opened, own.value && 'no']] : [];
+    const all = [...unknown, ...models, ...hosted, ...mine];
     return html`<div class="field inline">
       <label for="explore-model">Model</label>
       ${select('explore-model', all, state.value.model, choices.open)}

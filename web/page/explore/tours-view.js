@@ -7,7 +7,7 @@
  */
 
 import { isRemembered, remember } from '../shared/remember.js';
-import { effect, signal } from '../shared/signals.js';
+import { computed, effect, signal } from '../shared/signals.js';
 import { drawn, html, nothing } from '../shared/template.js';
 import { quoted } from './bars.js';
 import { percent } from './next-token.js';
@@ -64,9 +64,11 @@ export function tours(room) {
   const end = () => act(() => room.choices.endTour());
   const skip = () => act(() => room.choices.endTour(before));
 
+  /** Nothing could be opened: first there is something else to do. */
+  const isEmpty = computed(() => !room.run.value && room.message.value.isError);
   /** Starts it, and says what it is to who is here for the first time. It is about maps. */
   const offer = drawn(() => {
-    if (room.state.value.tour || room.isAboutWhy.value) return '';
+    if (room.state.value.tour || room.isAboutWhy.value || isEmpty.value) return '';
     if (!isNew.value) return button('Take the tour', start, { id: 'explore-tour' });
     return html`<p class="tour-offer" id="explore-tour-offer">
       <b>New here?</b> Three steps show how two heads work together.
