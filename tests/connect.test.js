@@ -126,6 +126,28 @@ test('a Worker that cannot be started rejects the call, and the next call tries 
   await assert.rejects(first, pageError('ERR_LOAD', 'could not be started.'));
 });
 
+test('a browser without Workers is said in plain words', async () => {
+  assert.equal(typeof globalThis.Worker, 'undefined', 'as in a browser that has none');
+  const { remote } = connected({ start: () => new globalThis.Worker('a-script.js') });
+  const words = 'not be started (this browser has no Web Workers, or blocks them).';
+  await assert.rejects(remote.run(1), pageError('ERR_LOAD', words));
+});
+
+test('a Worker whose script does not come is offline where its machine is', async () => {
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+  const set = (/** @type {PropertyDescriptor} */ one) =>
+    Object.defineProperty(globalThis, 'navigator', { ...one, configurable: true });
+  set({ value: { onLine: false } });
+  try {
+    const { remote } = connected();
+    const call = remote.run(1);
+    FakeWorker.last.crash();
+    await assert.rejects(call, pageError('ERR_LOAD', 'not be started (this machine is offline).'));
+  } finally {
+    set(before ?? { value: undefined });
+  }
+});
+
 test('a room may have its own words for a Worker that failed', async () => {
   const explain = (/** @type {string} */ why, /** @type {boolean} */ hasAnswered) =>
     new Error(`${why} ${hasAnswered}`);

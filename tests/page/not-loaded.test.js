@@ -1,5 +1,7 @@
-// What a visitor sees where the page's script does not come.
+// What a visitor sees where the page's script, or that of a Worker, does not come.
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { serve } from '../browser.js';
 import { engine } from '../browsers/engines.js';
@@ -83,6 +85,39 @@ if (engine.hasEvents)
       await frame.waitForSelector(`${messageIn('compare')} button`);
       const words = await frame.$eval(`${messageIn('compare')} p`, (one) => one.textContent);
       assert.equal(words, WORDS);
+    } finally {
+      await page.close();
+      server.close();
+    }
+  });
+
+/** Explore is opened on a page where something was done to the browser. @type {[string, () => void, RegExp][]} */
+const WITHOUT = [
+  [
+    'a browser without Workers',
+    () => void Object.assign(globalThis, { Worker: undefined }),
+    /could not be started \(this browser has no Web Workers, or blocks them\)/,
+  ],
+  [
+    'a machine that is offline',
+    () => void Object.defineProperty(navigator, 'onLine', { value: false }),
+    /could not be started \(this machine is offline\)/,
+  ],
+];
+
+for (const [what, change, words] of WITHOUT)
+  test(`${what} is named where the engine cannot be started`, options, async () => {
+    const server = await serve(site.root);
+    const page = await browser.newPage();
+    try {
+      await page.goto(server.url);
+      await settled(page);
+      const files = await readdir(join(site.root, 'assets'));
+      server.withhold(files.filter((file) => file.startsWith('explore-worker')));
+      await page.evaluate(change);
+      await page.click('#rooms a[href^="#explore"]');
+      await page.waitForSelector('#explore-again', { visible: true });
+      assert.match(await textOf(page, '#explore-message'), words);
     } finally {
       await page.close();
       server.close();

@@ -7,7 +7,7 @@
  * @import { Shape } from './work.js'
  */
 
-import { connect } from '../shared/connect.js';
+import { connect, reasonOf } from '../shared/connect.js';
 import { plural } from '../shared/format.js';
 import { batch, computed, signal, when } from '../shared/signals.js';
 import { endOf, failureOf, leftOf, waysOf } from './words.js';
@@ -78,7 +78,7 @@ export class BenchSession {
     /** @type {Connected<BenchWorker>} */
     const { remote, end } = connect(
       () => new Worker(new URL('./room-worker.js', import.meta.url), { type: 'module' }),
-      { explain: (why) => new Error(why) },
+      { explain: (why, hasAnswered) => new Error(hasAnswered ? why : reasonOf(why)) },
     );
     this.#end = end;
     const seconds = isAll ? SECONDS.all : SECONDS.short;

@@ -17,7 +17,7 @@
  * @property {(outcome: Outcome) => void} onEnd called once
  */
 
-import { connect } from '../shared/connect.js';
+import { connect, notStarted } from '../shared/connect.js';
 import { readStep } from './imports.js';
 
 /**
@@ -29,7 +29,7 @@ export function startRun(steps, { onStep, onItem, onEnd }) {
   /** @type {Connected<LessonWorker>} */
   const { remote, end } = connect(
     () => new Worker(new URL('./lesson-worker.js', import.meta.url), { type: 'module' }),
-    { explain: (why) => new Error(why || 'The engine could not be started.') },
+    { explain: (why) => new Error(why || notStarted(why)) },
   );
   let step = 0;
   let hasEnded = false;

@@ -46,6 +46,22 @@ export async function answered() {
   while (waiting > 0) await new Promise((resolve) => listeners.add(() => resolve(undefined)));
 }
 
+/** @param {string} why what the browser says of a Worker that could not be started: nothing of a script that did not come */
+export const reasonOf = (why) =>
+  why === '' && globalThis.navigator?.onLine === false ? 'this machine is offline' : why;
+
+/** @param {string} why */
+export function notStarted(why) {
+  const reason = reasonOf(why);
+  return `The engine could not be started${reason ? ` (${reason})` : ''}.`;
+}
+
+/** Why a Worker could not be made: in a frame, or by a setting, a browser may have none. @param {Error} error */
+const whyNone = (error) =>
+  typeof Worker === 'undefined' && (error instanceof TypeError || error instanceof ReferenceError)
+    ? 'this browser has no Web Workers, or blocks them'
+    : error.message;
+
 /** @param {string} why @param {boolean} hasAnswered */
 function wordsOf(why, hasAnswered) {
   const because = why ? ` (${why})` : '';
@@ -53,7 +69,7 @@ function wordsOf(why, hasAnswered) {
     'ERR_LOAD',
     hasAnswered
       ? `The engine stopped${because}; your next choice starts it again.`
-      : `The engine could not be started${because}.`,
+      : notStarted(why),
   );
 }
 
@@ -86,7 +102,7 @@ export function connect(startWorker, { explain = wordsOf, lost = () => {} } = {}
     try {
       connection ??= start();
     } catch (error) {
-      return iterable(Promise.reject(explain(/** @type {Error} */ (error).message, false)));
+      return iterable(Promise.reject(explain(whyNone(/** @type {Error} */ (error)), false)));
     }
     const answer = connection.send(0, [name], 'call', args);
     count(answer);
