@@ -121,7 +121,10 @@ test('shapes that do not fit are refused with the file and the axis', () => {
       [part('q', [4, 5, 4]), part('k', [3, 5, 4])],
       /axis 0 \(heads\) has 3; expected a divisor of 4/,
     ],
-    [[part('q', [5, 4]), part('query', [5, 4])], /both say they are q/],
+    [
+      [part('q', [5, 4]), part('query', [5, 4])],
+      /The names of .* both say q; expected one tensor of each role/,
+    ],
     [[part('q', [2, 2, 5, 4]), part('k', [3, 2, 5, 4])], /axis 0 \(layers\) has 3; expected 2/],
   ]);
   for (const [parts, message] of pairs) {
@@ -149,7 +152,10 @@ test('labels are a line, a word or an element each, and refused by the file’s 
     refused(/t\.txt: has 1 lines and 2 words; expected 3/),
   );
   assert.throws(() => texts('t.json', '["a"]'), refused(/t\.json: has 1 tokens; expected 3/));
-  assert.throws(() => texts('t.json', '["a", {}, "b"]'), refused(/element 1 is not a text/));
+  assert.throws(
+    () => texts('t.json', '["a", {}, "b"]'),
+    refused(/element 1 is neither a text nor a number/),
+  );
   assert.throws(() => texts('t.json', '{'), refused(/t\.json: cannot be parsed/));
 });
 

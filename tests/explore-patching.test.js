@@ -135,9 +135,9 @@ test('texts that do not go together are told why, and what to do', () => {
   const clean = tokens('when ann and bob');
   assert.match(
     problemOf(clean, tokens('when eve and bob left'), 3),
-    /Your text has 4 tokens, the other 5\. .* Take away 1 token there: .* from token 2 on\./,
+    /Your text has 4 tokens, the other 5\. .* Remove 1 token from the other text\. .* from token 2 on\./,
   );
-  assert.match(problemOf(clean, tokens('when ann'), 3), /Add 2 tokens there/);
+  assert.match(problemOf(clean, tokens('when ann'), 3), /Add 2 tokens to the other text/);
   assert.match(problemOf(clean, clean, 3), /same tokens: change a word/);
   assert.match(problemOf(clean, tokens('when ann and eve'), 2), /only after token 3/);
   assert.equal(problemOf(clean, tokens('when eve and bob'), 3), '');

@@ -82,7 +82,7 @@ test('archives that are broken, or too large for the memory, are refused by name
     [zip.subarray(0, zip.length / 2), /tiny\.zip cannot be unpacked/],
     [damaged, /tiny\.zip cannot be unpacked/],
     [claiming(zip, 2 ** 31), /tiny\.zip holds 2,049 MiB; at most 1,024 MiB are unpacked here/],
-    [claiming(zip, 5000), /tiny\.zip cannot be unpacked: config\.json is not whole/],
+    [claiming(zip, 5000), /tiny\.zip cannot be unpacked: config\.json is incomplete/],
     [zipSync(many), /more than 2000 files in tiny\.zip/],
   ]);
   for (const [bytes, message] of refusals) {

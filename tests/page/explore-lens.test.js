@@ -52,7 +52,7 @@ roomTest(
     await says(
       page,
       '.lens-list',
-      new RegExp(`Embedding, at .*“${name}” is number ${new Intl.NumberFormat('en').format(rank)}`),
+      new RegExp(`Embedding, at .*“${name}” has rank ${new Intl.NumberFormat('en').format(rank)}`),
     );
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowRight');

@@ -360,7 +360,11 @@ filesTest(
     );
     await says(page, '.open-working', /Loading … [1-9]/);
     await page.keyboard.press('Enter'); // Cancel has the focus
-    await says(page, '#explore-open-dialog .message', /Cancelled; what was open still is/);
+    await says(
+      page,
+      '#explore-open-dialog .message',
+      /Cancelled\. What was open before stays open/,
+    );
     assert.equal(await isSeen(page, '.open-working'), false);
     await page.keyboard.press('Escape');
     await reread(page, () => page.click('#explore-mute'));

@@ -75,7 +75,7 @@ emptyTest(
     await says(
       page,
       '#explore-message',
-      /Open them again, train again, or choose a model of the page\.$/,
+      /Open them again, train again, or choose one of the page’s models\.$/,
     );
     assert.deepEqual(await seen(page, NEEDING_RUN), []);
     await page.select('#explore-model', 'austen');

@@ -134,7 +134,7 @@ export function verdictOf(results) {
     : '';
   const attention = single.find(({ shape, name }) => shape === 'S2' && name === 'fused');
   const example = attention
-    ? ` Attention over 1,024 tokens takes ${formatTime(attention.minimum)}.`
+    ? ` Multi-head attention over 1,024 tokens (S2) takes ${formatTime(attention.minimum)}.`
     : '';
   return sentence + faster + example + without.join('') + wrong;
 }

@@ -185,7 +185,7 @@ export class Explorer {
     const what = difference ? 'absolute difference' : 'attention weight';
     const whats = {
       unit: what,
-      head: `${what}, each head its own scale`,
+      head: `${what}, as a share of its head’s largest`,
       row: `${what}, as a share of its row’s largest`,
     };
     showLegend(byId('legend', HTMLElement), {

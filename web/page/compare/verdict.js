@@ -52,4 +52,4 @@ export function speedOf(timing) {
 
 /** The first number of tokens at which the maps take more memory than is held. @param {number} tokens @param {string} whose */
 export const crossoverOf = (tokens, whose) =>
-  `From ${formatCount(tokens)} tokens on the maps take more memory than ${whose} keeps.`;
+  `From ${formatCount(tokens)} tokens on, the maps take more memory than ${whose} keeps.`;

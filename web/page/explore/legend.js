@@ -16,7 +16,7 @@ import { firstName, otherOf, secondName } from './maps.js';
 const SCALES = {
   unit: '',
   row: ', as a share of its row’s largest',
-  head: ', each map its own scale',
+  head: ', as a share of its map’s largest',
   log: ', logarithmic',
 };
 

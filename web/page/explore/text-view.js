@@ -233,7 +233,7 @@ const tintWords = (room) => {
   if (room.shown.value.tint === 'loss') {
     const { run, found } = room.losses.answer.value ?? {};
     return found === null && run === room.run.value
-      ? 'This text has no losses: it is too long, or a single token.'
+      ? 'This text has no losses: it is too long, or it is a single token.'
       : 'The stronger a token’s tint, the lower its predicted probability.';
   }
   const answer = room.line.answer.value;

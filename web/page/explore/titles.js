@@ -22,8 +22,8 @@ export const MAPS = [
 /** @type {[MapScale, string][]} */
 export const SCALES = [
   ['unit', '0 to 1'],
-  ['row', 'each row its own'],
-  ['head', 'each map its own'],
+  ['row', '0 to each row’s largest'],
+  ['head', '0 to the map’s largest'],
   ['log', 'logarithmic'],
 ];
 

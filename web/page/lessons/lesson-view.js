@@ -120,14 +120,14 @@ export class LessonView {
       // What the last run gave is not what this one will.
       this.#status.textContent = 'Running …';
     }, QUIET_MS);
-    this.#busyLabel.textContent = 'Starting…';
+    this.#busyLabel.textContent = 'Starting …';
     this.#endEscape = stopOnEscape(() => this.stop());
     this.#stopRun = startRun(this.#code, {
       onStep: (step) => {
         if (this.#at >= 0 && step !== this.#at) this.#show(this.#at, true);
         this.#at = step;
         this.#views[step].section.dataset.state = 'running';
-        this.#busyLabel.textContent = `Running step ${step + 1}…`;
+        this.#busyLabel.textContent = `Running step ${step + 1} …`;
       },
       onItem: (step, item) => this.#items[step].push(item),
       onEnd: (outcome) => this.#finish(outcome),

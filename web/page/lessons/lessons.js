@@ -120,7 +120,7 @@ class LessonsRoom {
     const entry = lessons.find((one) => one.id === id);
     if (id !== '' && !entry) {
       this.#store.set({ lesson: '', lessonStep: '', lessonCode: '' });
-      const words = `There is no lesson “${id}”. Choose one of the list.`;
+      const words = `There is no lesson “${id}”. Choose one from the list.`;
       this.#message?.remove();
       this.#message = el('p', { class: 'message error', role: 'alert' }, words);
       this.#place.before(this.#message);

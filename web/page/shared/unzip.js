@@ -96,7 +96,7 @@ async function filesIn({ path: archive, file }, signal) {
     throw signal?.aborted ? error : broken(name, error);
   });
   const short = read.find((info) => files[info.name]?.length !== info.originalSize);
-  if (short) throw broken(name, new Error(`${short.name} is not whole`));
+  if (short) throw broken(name, new Error(`${short.name} is incomplete`));
   return infos.map(({ name: path }) => {
     const parts = wanted.has(path) ? [/** @type {BlobPart} */ (files[path])] : [];
     return { path: pathIn(archive, path), file: new File(parts, path.split('/').at(-1) ?? path) };

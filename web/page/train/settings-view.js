@@ -38,8 +38,8 @@ const count = (room, name, label) =>
   );
 
 const POSITIONS = [
-  ['sinusoids', 'Sinusoids at first'],
-  ['random', 'Random at first'],
+  ['sinusoids', 'Learned, from sinusoids'],
+  ['random', 'Learned, from random numbers'],
   ['none', 'None'],
 ];
 
@@ -123,7 +123,7 @@ export const settingsView = (room) => html`<section aria-labelledby="train-setti
     </p>
   </div>
   <div class="train-settings">
-    ${comparison(room)} ${count(room, 'layers', 'Layers')} ${count(room, 'heads', 'Heads of a layer')}
+    ${comparison(room)} ${count(room, 'layers', 'Layers')} ${count(room, 'heads', 'Heads per layer')}
     ${count(room, 'width', 'Width')} ${count(room, 'lr', 'Learning rate')}
     ${drawn(() =>
       field('Positions', 'train-positions', POSITIONS, room.settings.value.positions, (positions) =>

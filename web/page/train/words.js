@@ -24,7 +24,8 @@ export const TASK_WORDS = {
     happens:
       'A small transformer reads letters that repeat with a period, and learns to say the next one.',
     look: 'At first all maps are a blur. From about step 300 heads of layer 1 look at the letter that followed the same letter earlier: these are induction heads.',
-    further: 'They need a head of layer 0 that looks one token back; it is there by step 600.',
+    further:
+      'They need heads of layer 0 that look one token back. These grow sharper meanwhile: by step 600 the strongest gives half of its weight to the token before.',
     ...{ answer: 'induction', pace: 25, steps: 1200 },
   },
   reversal: {

@@ -60,9 +60,9 @@ const timePlot = (noun, ticks, points) => html`
   ${sized((width) =>
     chart({
       width,
-      title: `Time of a forward against the number of ${noun}`,
+      title: `Time of a forward pass against the number of ${noun}`,
       x: { label: noun, ticks, format: formatCount },
-      y: { label: 'one forward', format: tickTime },
+      y: { label: 'one forward pass', format: tickTime },
       series: [
         { name: 'wrapper', of: 'of-wrapper', points: pointsOf(points(), 'wrapper') },
         { name: 'fused', of: 'of-fused', points: pointsOf(points(), 'fused') },
@@ -141,8 +141,8 @@ export function plots(measured, current) {
       </div>
     </div>
     <p class="note">
-      A line joins the fastest runs; the band above it reaches to the median of all runs, and where bands of both overlap,
-      it is too close to call (≈). Numbers below the axis: how many times as fast the fused module is. Both modules have
+      A line joins the fastest runs. The band above it reaches to the median of all runs. Where the two bands overlap, it
+      is too close to call (≈). Numbers below the axis: how many times as fast the fused module is. Both modules have
       the same weights and do the same work, on one thread, by turns.
     </p>
   `;

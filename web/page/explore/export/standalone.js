@@ -23,8 +23,18 @@ import { el } from '../../../headwise/view/element.js';
 /** @type {Record<string, { words: string, how: { max: 1 | 'row' | 'map', scale?: 'log' }, start: string, end: string }>} */
 const SCALES = {
   unit: { words: '0 to 1', how: { max: 1 }, start: '0', end: '1' },
-  row: { words: 'each row its own', how: { max: 'row' }, start: '0', end: 'the row’s largest' },
-  head: { words: 'each map its own', how: { max: 'map' }, start: '0', end: 'the map’s largest' },
+  row: {
+    words: '0 to each row’s largest',
+    how: { max: 'row' },
+    start: '0',
+    end: 'the row’s largest',
+  },
+  head: {
+    words: '0 to the map’s largest',
+    how: { max: 'map' },
+    start: '0',
+    end: 'the map’s largest',
+  },
   log: {
     words: 'logarithmic',
     how: { max: 1, scale: 'log' },

@@ -41,7 +41,7 @@ async function tintOf(seen) {
   const { side, token } = subjectOf(seen);
   const weights = await session.line(whatOf(state), { side, token });
   const name = `“${run.tokens[token].text}” (${formatCount(token + 1)})`;
-  const what = side === 'query' ? `what ${name} attends to` : `who attends to ${name}`;
+  const what = side === 'query' ? `what ${name} attends to` : `what attends to ${name}`;
   return {
     title: `${titleOf(state)}: ${what}`,
     tints: tintsOf(weights),

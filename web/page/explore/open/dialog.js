@@ -88,7 +88,9 @@ function createWork(gaveUp) {
       } catch (error) {
         const { message: why } = /** @type {Error} */ (error);
         const isCancelled = mine.signal.aborted;
-        const said = isCancelled ? told('Cancelled; what was open still is.') : told(why, true);
+        const said = isCancelled
+          ? told('Cancelled. What was open before stays open.')
+          : told(why, true);
         if (isMine()) message.value = said;
       }
       if (!isMine()) return undefined;

@@ -24,7 +24,10 @@ function fromJson(text, name, n) {
   if (!Array.isArray(labels)) throw refusal(name, `expected an array of ${n} tokens.`);
   const odd = labels.findIndex((label) => typeof label !== 'string' && typeof label !== 'number');
   if (odd >= 0)
-    throw refusal(name, `element ${odd} is not a text; expected an array of ${n} tokens.`);
+    throw refusal(
+      name,
+      `element ${odd} is neither a text nor a number; expected an array of ${n} tokens.`,
+    );
   if (labels.length !== n) {
     throw refusal(name, `has ${labels.length} tokens; expected ${n}, as the tensors have.`);
   }

@@ -4,6 +4,7 @@
 
 import { parseJson } from '../../../headwise/formats/json.js';
 import { PageError } from '../../shared/errors.js';
+import { formatBytes } from '../../shared/format.js';
 
 /** Gemma's tokenizer.json, one of the largest, has 33 MB and two million values. */
 export const MOST_BYTES = { json: 2 ** 26, text: 2 ** 24 };
@@ -19,7 +20,10 @@ const MOST_VALUES = 2 ** 22;
 export async function ownText(file, name, kind) {
   const most = MOST_BYTES[kind];
   if (file.size > most) {
-    throw new PageError('ERR_FORMAT', `${name} has ${file.size} bytes; expected at most ${most}`);
+    throw new PageError(
+      'ERR_FORMAT',
+      `${name} has ${formatBytes(file.size)}; expected at most ${formatBytes(most)}`,
+    );
   }
   return file.text();
 }

@@ -143,7 +143,7 @@ function pairsOf(given) {
     if (other) {
       throw new PageError(
         'ERR_FORMAT',
-        `${other.label} and ${part.label} both say they are ${role}.`,
+        `The names of ${other.label} and ${part.label} both say ${role}; expected one tensor of each role.`,
       );
     }
     pairs.set(place, { ...pair, [role]: part });

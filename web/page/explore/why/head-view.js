@@ -23,7 +23,7 @@ export const weighing = (room) =>
       html`<label class="check" ?hidden=${!room.run.value?.hasNorms}>
         <input type="checkbox" id="explore-norms" .checked=${room.shown.value.of === 'norms'}
           @change=${taking(({ checked }) => room.set({ of: checked ? 'norms' : 'head' }))} />
-        Weigh by value norms
+        Weight by value norms
       </label>`,
   );
 

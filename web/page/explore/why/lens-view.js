@@ -86,7 +86,7 @@ function list({ tokens }, { top, rank, share }, { row, at }, target) {
         )}
       </tbody>
     </table>
-    <p class="note">${quoted(target)} is number ${formatCount(rank)}: ${percent(share)}.</p>`;
+    <p class="note">${quoted(target)} has rank ${formatCount(rank)} and probability ${percent(share)}.</p>`;
 }
 
 /** @param {Explorer} room */
@@ -115,7 +115,7 @@ export function lensView(room) {
     ) => {
       const isChosen = shown.row === row && shown.at === token;
       const place = `${nameOf(row)}, at ${run.tokens[token].text} ${token + 1}`;
-      const title = `${place}: ${first.token.text} ${percent(first.share)}; “${target}” is number ${formatCount(rank)}`;
+      const title = `${place}: ${first.token.text} ${percent(first.share)}; “${target}” has rank ${formatCount(rank)}`;
       return html`<td class=${token === at ? 'asked' : ''}><button type="button" title=${title}
         tabindex=${isChosen ? 0 : -1} aria-pressed=${isChosen}
         style="--share: ${(100 * first.share).toFixed(0)}%"

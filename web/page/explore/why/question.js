@@ -18,8 +18,8 @@ const methods = html`<ul class="explore-read" id="explore-read">
     token’s logit.
   </li>
   <li>
-    <b>Ablation</b> says what is lost without the head: also what later layers made of its output,
-    or did to make up for it.
+    <b>Ablation</b> says what is lost without the head. This includes what later layers make of its
+    output, and what they do to make up for it.
   </li>
   <li>
     <b>Patching</b> says which part brings the prediction back in another text. The three can disagree.

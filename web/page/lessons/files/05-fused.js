@@ -116,7 +116,7 @@ show('context_vecs.shape', output.shape);
 
 // %% Splitting is counting
 // @from 000, step 4; 002, figure 3.26
-// One query projection of width 4, two heads of 2. Number c of head h is column 2h + c of the projection. Torch writes
+// One query projection of width 4, two heads of 2. Number c of head h is column 2h + c of the projection. PyTorch writes
 // the cut as `view` and `transpose`; the engine reads memory in that order and copies nothing.
 
 hw.manualSeed(123);

@@ -7,7 +7,8 @@
 
 // %% In and out
 // @from 003, section 5
-// GPT-2 small is made of twelve of these. The output has the shape of the input. It moves away from it, but not far.
+// GPT-2 small is made of twelve of these. The output has the shape of the input. Its numbers differ from the
+// input’s, but not by much.
 
 import { load } from 'headwise';
 import {

@@ -181,7 +181,7 @@ show('L1H7, lost with its mean', lostWithMean.toNested()[1][7]);
 // later heads make of it counts for them: so L0H4 must be read by others.
 //
 // L1H6 writes 3.43, and without it only 2.40 are lost. No head comes after it to make up for it. But the final norm
-// divides the vector by its length. Without L1H6 the vector is shorter, so the norm divides by less. What is left grows by
+// divides the vector by its spread. Without L1H6 the spread is smaller, so the norm divides by less. What is left grows by
 // the factor 1.16. Only the norm’s own bias does not grow: it is added after the division.
 
 const left = clean - lost[1][6];

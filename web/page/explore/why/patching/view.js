@@ -134,7 +134,7 @@ function scores(room) {
   </p>`;
   const isClose = isKnown && Math.abs(clean - other) < CLOSE;
   return html`<p id="explore-pair-scores">${told || ''}</p>
-    ${isClose ? html`<p class="note">Both texts say nearly the same, so shares of the difference mean little. Change another word, or choose another token to compare with.</p>` : ''}
+    ${isClose ? html`<p class="note">Both texts have nearly the same score, so shares of the difference mean little. Change another word, or choose another token to compare with.</p>` : ''}
     ${done < count && !isCancelled ? progress : ''}`;
 }
 
@@ -248,7 +248,7 @@ export function patchingView(room) {
   return html`<section class="why-patching" aria-labelledby="explore-patching-title">
     <h3 id="explore-patching-title">Patching: what brings the prediction back?</h3>
     <p class="note">
-      Take another text, of which the model predicts something else. Copy one part of the run on
+      Take another text, for which the model predicts something else. Copy one part of the run on
       your text into the run on the other. If your prediction comes back, it depends on that part.
     </p>
     ${form(room)}
