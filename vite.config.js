@@ -33,7 +33,10 @@ function earlyScript() {
   return {
     name: 'headwise-early-script',
     apply: 'build',
-    transformIndexHtml: (html) => html.replace('./page/early.js', `./${fileName}`),
+    transformIndexHtml(html) {
+      if (!html.includes('./page/early.js')) throw new Error('index.html names no ./page/early.js');
+      return html.replace('./page/early.js', `./${fileName}`);
+    },
     generateBundle() {
       this.emitFile({ type: 'asset', fileName, source });
     },

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before every function: it is seen outside of a shared library that holds the engine, whose other functions are hidden. */
+/* Marks the public functions: a shared library that contains the engine exports these and no other function of it. */
 #if defined __GNUC__ && !defined _WIN32
 #define HW_API __attribute__((visibility("default")))
 #else

@@ -23,7 +23,7 @@ test('a verdict names the ranges of shares and of what threads bring, what it le
   ];
   assert.equal(
     verdictOf(results),
-    'On one thread Headwise reaches 70 to 91 % of what this machine can do in WebAssembly. On 2 threads it is 0.8 to 1.9 times as fast. Attention over 1,024 tokens takes 100 ms. S0 is left out: it is too small to count. D1 is left out: reading memory is its limit.',
+    'On one thread Headwise reaches 70 to 91 % of what this machine can do in WebAssembly. On 2 threads it is 0.8 to 1.9 times as fast. Multi-head attention over 1,024 tokens (S2) takes 100 ms. S0 is left out: it is too small to count. D1 is left out: reading memory is its limit.',
   );
   assert.equal(ceilingOf(results), 60);
 });

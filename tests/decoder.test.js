@@ -83,7 +83,7 @@ test('a config that makes no model is refused by its key, and the engine goes on
     [{ model_type: 'mamba' }, /model_type/],
     [
       { model_type: 'bert', num_key_value_heads: undefined },
-      /model_type is "bert"; expected gpt2, /,
+      /model_type is "bert"; expected "gpt2", /,
     ],
     [{ hidden_act: 'swish9' }, /hidden_act/],
     [{ rope_scaling: { rope_type: 'longrope' } }, /longrope/],

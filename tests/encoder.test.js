@@ -267,7 +267,7 @@ test('bad calls are named, and the encoder stays usable', async () => {
   for (const config of [{ model_type: 'llama' }, { model_type: 'opt' }, {}])
     throwsCode(
       () => new hw.Encoder(config),
-      ...['ERR_VALUE', 'config: model_type is ', 'expected bert, roberta, distilbert'],
+      ...['ERR_VALUE', 'config: model_type is ', 'expected "bert", "roberta" or "distilbert"'],
     );
   throwsCode(() => new hw.Decoder({ model_type: 'bert' }), 'ERR_VALUE', 'model_type');
   assert.deepEqual(model.forward(ids), before);

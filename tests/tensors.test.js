@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { tensor, zeros } from 'headwise';
+import { Tensor, tensor, zeros } from 'headwise';
 import { logitLens } from 'headwise/understanding';
 import { load as loadInWorker } from 'headwise/worker';
 import { engine, rejectsCode } from './helpers.js';
@@ -147,6 +147,9 @@ test('ids and targets may be bigints, as tokenizers give them, here and in a Wor
 test('a tensor of rank 0 has no iterator: test libraries compare what has one row by row', () => {
   assert.equal(tensor(3)[Symbol.iterator], undefined);
   assert.throws(() => [...tensor(3)], TypeError);
+  const rows = Tensor.prototype[Symbol.iterator];
+  assert.equal(tensor([1])[Symbol.iterator], rows);
+  assert.equal([...rows.call(tensor([1, 2]))].length, 2);
   assert.deepEqual(
     Array.from(tensor([1, 2]), (row) => [row.item(), row[Symbol.iterator]]),
     [

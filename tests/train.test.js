@@ -131,7 +131,7 @@ test('wrong options are named, with the usage', async () => {
     [['gpt5'], /the model is gpt5; expected one of induction, austen, names/],
     [[], /the model is not named/],
     [['names', '--seed', '-1'], /argument|--seed is -1/],
-    [['names', '--steps', '0'], /--steps is 0; expected a whole number of at least 1/],
+    [['names', '--steps', '0'], /--steps is 0; expected an integer from 1 to 4294967295/],
     [['names', '--simd', 'mmx'], /--simd is mmx; expected simd128, relaxed or auto/],
     [['names', '--fast'], /--fast/],
   ])) {

@@ -1,5 +1,7 @@
 #if defined(HW_THREADS) && !defined(__wasm__)
+#ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* pthread_sigmask, getpid */
+#endif
 #endif
 
 #include "core/threads.h"
@@ -34,14 +36,14 @@ static void *work(void *argument) {
   return NULL;
 }
 
-/* The signals that a program waits for are for its own threads. A worker takes those of its own faults alone, so that handlers
- * of crashes run. */
+/* The signals that a program waits for are for its own threads. A worker takes those of its own faults, so that handlers of
+ * crashes run, and those of a profiler that measures it. */
 static sigset_t signals_of_program(void) {
-  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+  static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGPROF};
   sigset_t signals;
   sigfillset(&signals);
-  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-    sigdelset(&signals, faults[i]);
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+    sigdelset(&signals, own[i]);
   }
   return signals;
 }

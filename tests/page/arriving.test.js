@@ -9,7 +9,11 @@ import { browser, options, site } from './harness.js';
 /** What may move while a room comes, in the browser's measure: more is not called good. */
 const MOST_SHIFT = 0.1;
 
-/** Holds all scripts back, but the one that comes before main.js, until it is told to let them go. @param {Page} page @returns {Promise<() => Promise<void>>} */
+/**
+ * Holds all scripts back, but the one that comes before main.js.
+ * @param {Page} page
+ * @returns {Promise<() => Promise<void>>} lets them go
+ */
 async function holdScripts(page) {
   /** @type {HTTPRequest[]} */
   const held = [];

@@ -183,7 +183,11 @@ roomTest(
   'texts of unequal length are told what to do',
   `${WHY}&corrupted=when+mary+left`,
   async (page) => {
-    await says(page, '#explore-pair-problem', /14 tokens, the other 3\. .* Add 11 tokens to the other text/);
+    await says(
+      page,
+      '#explore-pair-problem',
+      /14 tokens, the other 3\. .* Add 11 tokens to the other text/,
+    );
     assert.equal((await page.$$('#explore-pair-problem[role=alert]')).length, 1);
     assert.equal((await page.$$('.shares')).length, 0);
     assert.equal((await page.$$('.pair-tokens tr:nth-child(2) td')).length, 3);

@@ -29,7 +29,12 @@ async function isSaid(page, room) {
   assert.doesNotMatch(await textOf(page, '#verdict-note'), /Computing/);
 }
 
-/** @param {string} title @param {string} room @param {number} which of the modules is missing @param {(page: Page) => Promise<void>} [then] it comes */
+/**
+ * @param {string} title
+ * @param {string} room
+ * @param {number} which of the modules is missing
+ * @param {(page: Page) => Promise<void>} [then] it comes
+ */
 const missingTest = (title, room, which, then) =>
   test(title, options, async () => {
     // Of its own: browsers keep modules of an address that they know.

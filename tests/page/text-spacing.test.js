@@ -29,6 +29,7 @@ for (const [hash, there, texts] of ROOMS) {
       await page.evaluate((css) => {
         document.head.append(Object.assign(document.createElement('style'), { textContent: css }));
       }, SPACED);
+      assert.ok((await page.$$(texts)).length > 0);
       assert.deepEqual(await cut(page, texts), []);
     },
     { ready: async (page) => void (await page.waitForSelector(there, { timeout: 60_000 })) },

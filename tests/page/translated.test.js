@@ -51,13 +51,18 @@ const timeless = (words) =>
 
 /** What stays the same for a while: answers of Workers have all come. @param {() => Promise<string[]>} wordsNow */
 async function rested(wordsNow) {
-  for (let before = ''; ;) {
+  let before = '';
+  for (let i = 0; i < 100; i++) {
     const words = await wordsNow();
     if (String(words) === before) return words;
     before = String(words);
     await setTimeout(300);
   }
+  throw new Error(`the words do not rest: ${before}`);
 }
+
+/** @param {string | null} words as a regular expression has them */
+const escaped = (words) => (words ?? '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** The words that are translated although they are tokens, code or numbers that change. @param {Page} page @param {string} kept */
 const translatedOf = (page, kept) =>
@@ -88,7 +93,9 @@ function translationTest(room, { ready, act, prose, kept, compared = (words) => 
       const wordsNow = async () => compared((await wordsOf(page, `#${room}-room`)).map(timeless));
       await act(page, async (what, doIt) => {
         await doIt?.();
-        moments.push([what, await rested(wordsNow)]);
+        const words = await rested(wordsNow);
+        assert.ok(words.length > 0, what);
+        moments.push([what, words]);
       });
       if (isTranslated) {
         assert.match(await textOf(page, prose), /^«.*»$/);
@@ -138,7 +145,7 @@ translationTest('compare', {
 translationTest('explore', {
   ready: async (page) => void (await scored(page)),
   prose: '#explore-details-title',
-  kept: '.token, .at, #explore-text, #explore-text-note, .explore-grid .words, .heading, .sum td, .bars td, kbd, #explore-target option',
+  kept: '.token, .at, #explore-text, .explore-grid .words, .heading, .sum td, .bars td, kbd, #explore-target option',
   async act(page, step) {
     const tokensOfMap = await page.$eval('attention-map', (map) =>
       [...(map.shadowRoot?.querySelectorAll('.labels, .map-tip') ?? [])].map((part) =>
@@ -184,9 +191,9 @@ translationTest('explore', {
         /** @type {HTMLElement} */ (button).click();
         return button.textContent;
       });
-      await says(page, '#explore-sum-title', new RegExp(`“${token}”`));
+      await says(page, '#explore-sum-title', new RegExp(`“${escaped(token)}”`));
       await says(page, '#explore-score-told', /largest part/);
-      await says(page, '.lens-list p', new RegExp(`“${token}”`));
+      await says(page, '.lens-list p', new RegExp(`“${escaped(token)}”`));
     });
   },
 });

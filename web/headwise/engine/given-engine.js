@@ -25,7 +25,7 @@ export function checkEngine(hw) {
     const expected =
       tagOf(hw) === 'Headwise'
         ? 'an engine of the same copy of headwise (import all from one)'
-        : "an engine, as load() of headwise gives (a Worker's has classes of its own)";
+        : "an engine, as load() of headwise gives (a Worker's has its own classes: new hw.Decoder(config))";
     throw misfit(hw, 'hw', expected);
   }
   return engine;

@@ -33,6 +33,11 @@ import { gatherStrided, scatterStrided, stridesOf } from './strided.js';
  * @typedef {readonly [start?: number, end?: number]} Range
  */
 
+/** @this {Tensor<any>} a tensor's iterator */
+function rowsOf() {
+  return alongFirst(this, readOwn(this));
+}
+
 /** @type {readonly number[]} */
 const none = [];
 
@@ -199,9 +204,7 @@ export class Tensor {
    * @returns {() => Generator<Tensor<D>, void, void>} throws a HeadwiseError: ERR_SHAPE: the data was transferred; ERR_MEMORY
    */
   get [Symbol.iterator]() {
-    return /** @type {any} */ (
-      this.shape?.length === 0 ? undefined : () => alongFirst(this, readOwn(this))
-    );
+    return /** @type {any} */ (this.shape?.length === 0 ? undefined : rowsOf);
   }
 
   /**

@@ -10,6 +10,7 @@ import { formatCount, formatList } from '../shared/format.js';
 import { signWords, SPACE } from '../shared/tokenize.js';
 import { computed, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, nothing, select } from '../shared/template.js';
+import { quoted } from './bars.js';
 import { wholeCharacters } from './characters.js';
 import { percent } from './next-token.js';
 import { colourOf } from './pin-colours.js';
@@ -239,14 +240,17 @@ const tintWords = (room) => {
   const answer = room.line.answer.value;
   if (!answer) return '';
   const { run, subject, title, line } = answer;
-  const name = `“${run.tokens[subject.token].text}” (${subject.token + 1})`;
+  const name = html`${quoted(run.tokens[subject.token].text)} (${subject.token + 1})`;
   const most = Array.from(line, (_, i) => i).sort((a, b) => Math.abs(line[b]) - Math.abs(line[a]));
   const list = most
     .slice(0, TOLD)
     .filter((i) => !(Math.abs(line[i]) < LEAST_TOLD))
-    .map((i) => `“${run.tokens[i].text}” ${line[i].toFixed(2).replace('-', '−')}`);
+    .map((i, k) => {
+      const weight = line[i].toFixed(2).replace('-', '−');
+      return html`${k > 0 ? ', ' : ''}${quoted(run.tokens[i].text)} ${weight}`;
+    });
   const verb = subject.side === 'query' ? 'attends to' : 'is attended to by';
-  return `Tinted: ${name} ${verb} ${list.join(', ') || 'nothing much'}. ${title}.`;
+  return html`Tinted: ${name} ${verb} ${list.length > 0 ? list : 'nothing much'}. ${title}.`;
 };
 
 const TINTS = [
@@ -281,7 +285,7 @@ function unknownWords({ run }) {
 
 /** What tints the text. @param {Explorer} room */
 export const tintNote = (room) =>
-  html`<span id="explore-text-note" translate="no">${drawn(() => tintWords(room))}</span>
+  html`<span id="explore-text-note">${drawn(() => tintWords(room))}</span>
     <span id="explore-unknown">${drawn(() => unknownWords(room))}</span>
     <span id="explore-sign">${drawn(() => signWords(room.run.value?.tokens ?? []))}</span>
     <span id="explore-loss" title="−ln of the probability that the model gave each next token, on average">${drawn(() => lossWords(room))}</span>`;

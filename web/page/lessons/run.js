@@ -29,7 +29,7 @@ export function startRun(steps, { onStep, onItem, onEnd }) {
   /** @type {Connected<LessonWorker>} */
   const { remote, end } = connect(
     () => new Worker(new URL('./lesson-worker.js', import.meta.url), { type: 'module' }),
-    { explain: (why) => new Error(why || notStarted(why)) },
+    { explain: (why, hasAnswered) => new Error(hasAnswered && why ? why : notStarted(why)) },
   );
   let step = 0;
   let hasEnded = false;

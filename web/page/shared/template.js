@@ -42,18 +42,19 @@ function keepOneText(start, end, words) {
 const wordsOf = directive(Words);
 
 /** @param {unknown} value */
-const kept = (value) =>
+const asWords = (value) =>
   typeof value === 'string' || typeof value === 'number' ? wordsOf(value) : value;
 
-/** @typedef {{ strings: TemplateStringsArray, isText: readonly boolean[] }} Kept */
+/** @typedef {{ strings: TemplateStringsArray, isText: readonly boolean[] }} Prepared */
 
 /**
- * Lit takes the node behind a value for the value's end. Text there may be replaced too, a comment is not.
+ * Lit takes the node behind a value for the value's end. Text there may be replaced too, a comment is not. Within a tag nothing
+ * but its end may have the sign ">" before a value.
  *
  * @param {TemplateStringsArray} given
- * @returns {Kept} isText: which values stand between tags
+ * @returns {Prepared} isText: which values stand between tags
  */
-function keptStrings(given) {
+function prepare(given) {
   let isTag = false;
   const isText = given.slice(0, -1).map((string) => {
     const at = Math.max(string.lastIndexOf('<'), string.lastIndexOf('>'));
@@ -68,15 +69,18 @@ function keptStrings(given) {
 
 /** @template {typeof litHtml | typeof litSvg} T @param {T} tag @returns {T} the tag, of templates that may be translated */
 function translatable(tag) {
-  /** @type {WeakMap<TemplateStringsArray, Kept>} */
+  /** @type {WeakMap<TemplateStringsArray, Prepared>} */
   const known = new WeakMap();
-  const made = (/** @type {TemplateStringsArray} */ given, /** @type {unknown[]} */ ...values) => {
-    const found = known.get(given) ?? keptStrings(given);
+  const tagged = (
+    /** @type {TemplateStringsArray} */ given,
+    /** @type {unknown[]} */ ...values
+  ) => {
+    const found = known.get(given) ?? prepare(given);
     known.set(given, found);
     const { strings, isText } = found;
-    return tag(strings, ...values.map((value, i) => (isText[i] ? kept(value) : value)));
+    return tag(strings, ...values.map((value, i) => (isText[i] ? asWords(value) : value)));
   };
-  return /** @type {T} */ (made);
+  return /** @type {T} */ (tagged);
 }
 
 export const html = translatable(litHtml);
@@ -106,7 +110,7 @@ class Drawn extends AsyncDirective {
     let isFirst = true;
     this.#stop = effect(() => {
       const drawn = this.#draw();
-      const value = this.#isText ? kept(drawn) : drawn;
+      const value = this.#isText ? asWords(drawn) : drawn;
       if (isFirst) first = value;
       else this.setValue(value);
     });

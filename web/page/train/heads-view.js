@@ -101,7 +101,7 @@ function tile(room, run, about, i) {
     <span class="train-tile-head"><b translate="no">${shortName(name)}</b> <span class="train-role ${tone}">${does}</span></span>
     <canvas aria-hidden="true" ${made(paint, seen, i, about.ids.length, room.isDark.value)}></canvas>
     ${scoreCurves(run.history.seen, i, room.axis.value, seen.step)}
-    <span class="visually-hidden" translate="no">${spokenName(name)}: ${spoken}</span>
+    <span class="visually-hidden">${spokenName(name)}: ${spoken}</span>
   </button>`;
 }
 
