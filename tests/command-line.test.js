@@ -28,7 +28,7 @@ const WRONG = [
   ],
   [
     ['tests/fuzz/run.js', '--only', 'd'],
-    /^--only is d; expected some of c, js\nusage: npm run fuzz/,
+    /^--only is d; expected one of c, js\nusage: npm run fuzz/,
   ],
   [
     ['tests/fuzz/run.js', '--only', 'c,js'],

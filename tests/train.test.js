@@ -132,7 +132,7 @@ test('wrong options are named, with the usage', async () => {
     [[], /the model is not named/],
     [['names', '--seed', '-1'], /argument|--seed is -1/],
     [['names', '--steps', '0'], /--steps is 0; expected an integer from 1 to 4294967295/],
-    [['names', '--simd', 'mmx'], /--simd is mmx; expected simd128, relaxed or auto/],
+    [['names', '--simd', 'mmx'], /--simd is mmx; expected one of simd128, relaxed, auto/],
     [['names', '--fast'], /--fast/],
   ])) {
     const { status, stderr } = await run(...args);

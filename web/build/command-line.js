@@ -20,28 +20,32 @@ export function parse(config) {
   }
 }
 
+/** @template {string} T @param {string} name in letters of any case @param {readonly T[]} known */
+const find = (name, known) =>
+  known.find((other) => other.toLowerCase() === name.trim().toLowerCase());
+
 /**
  * @template {string} T
  * @param {string} option
  * @param {string} given
  * @param {readonly T[]} known
- * @returns {T[]} as known, whatever the case of the letters
+ * @returns {T[]} as known
  */
 export function choose(option, given, known) {
   return given.split(',').map((name) => {
-    const found = known.find((other) => other.toLowerCase() === name.trim().toLowerCase());
+    const found = find(name, known);
     if (found === undefined)
       throw new UsageError(`--${option} is ${name}; expected some of ${known.join(', ')}`);
     return found;
   });
 }
 
-/** One of them. @template {string} T @param {string} option @param {string} given @param {readonly T[]} known */
+/** @template {string} T @param {string} option @param {string} given @param {readonly T[]} known */
 export function chooseOne(option, given, known) {
-  const [one, ...others] = choose(option, given, known);
-  if (others.length > 0)
+  const found = find(given, known);
+  if (found === undefined)
     throw new UsageError(`--${option} is ${given}; expected one of ${known.join(', ')}`);
-  return one;
+  return found;
 }
 
 /**
