@@ -90,7 +90,7 @@ for (const [args, complaint] of /** @type {[string[], RegExp][]} */ ([
   [['--threads', '0'], /--threads is 0; expected integers of at least 1/],
   [['--prompt', 'all'], /--prompt is all; expected integers from 1 to 2047/],
   [['--seconds', '0'], /--seconds is 0; expected a number of seconds/],
-  [['--clock', 'sun'], /--clock is sun; expected some of wall, cpu/],
+  [['--clock', 'sun'], /--clock is sun; expected one of wall, cpu/],
   [['--clock', 'cpu', '--threads', '2'], /--clock is cpu; expected --threads 1/],
   [['--fast'], /--fast/],
 ]))

@@ -127,7 +127,7 @@ for (const [args, complaint] of /** @type {[string[], RegExp][]} */ ([
     ['--against', 'HEAD', '--browser', 'chromium'],
     /--against works in Node; expected no --browser/,
   ],
-  [['--browser', 'lynx'], /--browser is lynx; expected some of chromium/],
+  [['--browser', 'lynx'], /--browser is lynx; expected one of chromium/],
   [['--fast'], /--fast/],
 ]))
   test(`${args.join(' ')} is refused with a usage line`, async () => {

@@ -25,7 +25,7 @@ export const TASK_WORDS = {
       'A small transformer reads letters that repeat with a period, and learns to say the next one.',
     look: 'At first all maps are a blur. From about step 300 heads of layer 1 look at the letter that followed the same letter earlier: these are induction heads.',
     further:
-      'They need heads of layer 0 that look one token back. These grow sharper meanwhile: by step 600 the strongest gives half of its weight to the token before.',
+      'They need heads of layer 0 that look one token back: these grow sharper until about step 600.',
     ...{ answer: 'induction', pace: 25, steps: 1200 },
   },
   reversal: {
