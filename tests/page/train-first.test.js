@@ -26,7 +26,10 @@ roomTest(
     assert.ok(top + 120 < PHONE.height * 0.9, `the first map begins at ${top}`);
     await page.click('#train-more summary');
     await page.waitForSelector('#train-more[open]');
-    assert.match(await textOf(page, '#train-more'), /about step 600.*Each row belongs to one token/);
+    assert.match(
+      await textOf(page, '#train-more'),
+      /about step 600.*Each row belongs to one token/,
+    );
   },
 );
 
