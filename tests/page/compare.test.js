@@ -282,7 +282,7 @@ pageTest(
     await page.waitForSelector('.plots .chart-mark', { timeout: 60_000 });
     assert.match(
       await textOf(page, '.plots > :last-child .plot-verdict'),
-      /^From \d+ tokens on the maps take more memory/,
+      /^From \d+ tokens on, the maps take more memory/,
     );
     await page.waitForFunction(
       () => document.querySelectorAll('.plots > :first-child .of-fused circle').length >= 2,
