@@ -73,6 +73,7 @@ export class AttentionMap extends StyledElement {
     /** @type {ShadowRoot} */ (this.shadowRoot).append(...this.#frame.elements);
     this.#frame.field.append(this.#tip);
     this.#frame.ruler.addEventListener('transitionend', () => this.#recolour());
+    this.#frame.name(this.#given.name, false);
     this.#listen();
     takeOwn(this, SETTABLE);
   }

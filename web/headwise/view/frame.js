@@ -48,7 +48,6 @@ export class Frame {
       role: 'application',
       tabindex: 0,
       'aria-roledescription': 'attention map',
-      'aria-label': 'Attention weights',
     },
     this.canvas,
     this.#marks,
