@@ -11,7 +11,7 @@ import { byteLevel, wordPieces } from '../encoder-tokenizers.js';
 import { serveFiles } from '../file-server.js';
 import { engine } from '../helpers.js';
 import { choose, filesTest, openMenu, reread, roomTest, says } from './explore-room.js';
-import { textOf } from './harness.js';
+import { literally, textOf } from './harness.js';
 
 /** @import { Encoder } from 'headwise/models' */
 /** @import { Page } from 'puppeteer-core' */
@@ -115,7 +115,7 @@ function predicted(name, ids, at, headMask) {
 async function ask(page, at) {
   const tokens = await shown(page);
   await page.click(`#explore-text [data-at="${at}"]`);
-  const words = String(tokens[at][0]).replace(/[.*+?[\]\\]/g, String.raw`\$&`);
+  const words = literally(String(tokens[at][0]));
   await says(page, '#explore-next h3', new RegExp(`^If ␣?${words}\\s*${at + 1} were masked$`));
 }
 

@@ -27,7 +27,15 @@ import {
   run,
   written,
 } from './explore-run.js';
-import { contentWidth, schemes, textOf, useScheme, violations, widths } from './harness.js';
+import {
+  contentWidth,
+  literally,
+  schemes,
+  textOf,
+  useScheme,
+  violations,
+  widths,
+} from './harness.js';
 
 roomTest('the first view has a text, every head and what they cost', '', async (page) => {
   const { layers, heads, n } = run.source;
@@ -60,7 +68,7 @@ roomTest(
     );
     const weight = written(rowOf(query)[key]);
     const tip = `“${names[query]}” (${query + 1}) → “${names[key]}” (${key + 1}): ${weight}`;
-    await says(page, TIP, new RegExp(`^${tip.replace(/[()?*+.]/g, '\\$&')}$`));
+    await says(page, TIP, new RegExp(`^${literally(tip)}$`));
     await page.waitForSelector(`#explore-text [data-at="${query}"].is-query`);
     await page.waitForSelector(`#explore-text [data-at="${key}"].is-key`);
     await says(page, '#explore-text-note', new RegExp(`\\(${query + 1}\\) attends to`));

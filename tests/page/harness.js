@@ -135,6 +135,9 @@ export async function crash(page, ask) {
   await ask();
 }
 
+/** Words as a regular expression that matches them. @param {string} words */
+export const literally = (words) => words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
 /** An element's text as it is read: templates break lines between elements. @param {Page} page @param {string} selector */
 export const textOf = (page, selector) =>
   page.$eval(selector, (element) =>
