@@ -33,7 +33,7 @@ export async function load(options) {
   if (wasm === undefined && simd === 'relaxed') {
     throw new HeadwiseError(
       'ERR_LOAD',
-      "simd is 'relaxed', but headwise/inline holds the SIMD128 module; expected 'auto' or 'simd128', or wasm",
+      'simd is "relaxed", but headwise/inline holds the SIMD128 module; expected "auto" or "simd128", or wasm',
     );
   }
   const module = await compile(wasm ?? embedded(), signal);

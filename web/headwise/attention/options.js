@@ -1,4 +1,13 @@
-import { asGiven, checkProbability, choicesOf, maybe, off, or, traced } from '../checks/check.js';
+import {
+  asGiven,
+  checkProbability,
+  checkSigned,
+  choicesOf,
+  maybe,
+  off,
+  or,
+  traced,
+} from '../checks/check.js';
 import { checkTensor, wordsOperand } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
 import { misfit, misshapen } from '../checks/error.js';
@@ -60,14 +69,6 @@ function checkScale(value) {
 function checkSoftcap(value) {
   if (typeof value !== 'number' || !(value === 0 || (value >= 1e-30 && value <= 1e30))) {
     throw misfit(value, 'softcap', '0 or a number from 1e-30 to 1e30');
-  }
-  return value;
-}
-
-/** @param {unknown} value */
-function checkOffset(value) {
-  if (!isInteger(value, 1 - 2 ** 31, 2 ** 31 - 1)) {
-    throw misfit(value, 'causalOffset', 'an integer between -2^31 and 2^31');
   }
   return value;
 }
@@ -154,7 +155,10 @@ export function fitAttentionOptions(given, sizes) {
   const [windowLeft, windowRight] = given.window ?? [-1, -1];
   const lengths = fitLengths(given.kvLengths, sizes.scores[0], sizes.scores[3]);
   const offsetFromEnd = isCausal && lengths !== undefined && given.causalOffset === undefined;
-  const causalOffset = checkOffset(given.causalOffset ?? (offsetFromEnd ? 0 : sizes.pastTokens));
+  const causalOffset = checkSigned(
+    given.causalOffset ?? (offsetFromEnd ? 0 : sizes.pastTokens),
+    'causalOffset',
+  );
   const scale = checkScale(given.scale ?? 1 / Math.sqrt(sizes.keyWidth));
   const seen = { isCausal, offsetFromEnd, causalOffset, windowLeft, windowRight };
   const weighed = { scale, softcap, dropout, weightsKind: Math.max(kind, 0) };

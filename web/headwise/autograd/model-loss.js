@@ -1,12 +1,11 @@
 // The loss of a model. The engine computes it without storing the logits of all tokens.
 import { lossInput } from '../engine/abi.js';
-import { checkContext, or } from '../checks/check.js';
+import { checkContext, checkSigned, or } from '../checks/check.js';
 import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
 import { checkAsIds, readLengths, withLengths } from '../models/ragged.js';
 import { checkRows, checkTexts } from '../modules/embedding.js';
 import { forgetFrozen, trains } from '../modules/module.js';
-import { checkIgnored } from '../tensor/losses.js';
 import { checkCurrent, Graph } from './modules.js';
 import { attach } from './record.js';
 
@@ -25,7 +24,7 @@ import { attach } from './record.js';
  */
 
 /** What checks the options that the losses of decoders and encoders share. */
-export const lossOptions = { ignoreIndex: or(checkIgnored, -100), lengths: readLengths };
+export const lossOptions = { ignoreIndex: or(checkSigned, -100), lengths: readLengths };
 
 /** @type {readonly number[]} */
 const scalar = Object.freeze([]);

@@ -172,6 +172,14 @@ export function checkIndex(value, name, count) {
   return value;
 }
 
+/** @param {unknown} value @param {string} name @returns {number} an integer that 32 bits hold, with its sign */
+export function checkSigned(value, name) {
+  if (!isInteger(value) || Math.abs(value) >= 2 ** 31) {
+    throw misfit(value, name, 'an integer between -2^31 and 2^31');
+  }
+  return value;
+}
+
 /** @param {unknown} value @param {string} name @returns {boolean} */
 export function checkBoolean(value, name) {
   if (typeof value !== 'boolean') {

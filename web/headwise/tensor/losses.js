@@ -1,6 +1,12 @@
 import { recordCrossEntropy } from '../autograd/losses.js';
-import { checkProbability, checkShape, checkTable, oneOf, or, isInteger } from '../checks/check.js';
-import { misfit } from '../checks/error.js';
+import {
+  checkProbability,
+  checkShape,
+  checkSigned,
+  checkTable,
+  oneOf,
+  or,
+} from '../checks/check.js';
 import { checkIntegers } from '../modules/embedding.js';
 import { binary, sumAlong } from './broadcast.js';
 import { checkFloats } from './operand.js';
@@ -51,16 +57,8 @@ export function mseLoss(engine, input, target, options) {
  * @property {number} [labelSmoothing] default 0, at most 1; the share of each target's probability that is spread over all classes
  */
 
-/** @param {unknown} value @param {string} name */
-export function checkIgnored(value, name) {
-  if (!isInteger(value) || Math.abs(value) >= 2 ** 31) {
-    throw misfit(value, name, 'an integer between -2^31 and 2^31');
-  }
-  return value;
-}
-
 const entropyTable = {
-  ...{ ignoreIndex: or(checkIgnored, -100), reduction },
+  ...{ ignoreIndex: or(checkSigned, -100), reduction },
   labelSmoothing: or(checkProbability, 0),
 };
 

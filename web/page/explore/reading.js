@@ -20,7 +20,7 @@ async function wantedFiles(model, own) {
     'ERR_LOAD',
     model === OPENED
       ? 'This address is for files that were opened from a disk, or for a model from Train. It does not contain them. Open them again, train again, or choose one of the page’s models.'
-      : `There is no model “${model}” here. Choose one of the list, or open files.`,
+      : `There is no model “${model}” here. Choose one from the list, or open files.`,
   );
 }
 
