@@ -9,6 +9,7 @@ import { formatHash } from './address.js';
 import { goToRoom } from './mirror.js';
 import { goToPlace } from './places.js';
 import { byId, el, focusHeading } from './shared/dom.js';
+import { orOffline } from './shared/errors.js';
 import { ROOMS } from './state.js';
 
 /** @param {Room} room @returns {HTMLAnchorElement} the navigation's link */
@@ -42,7 +43,7 @@ function followRoomLinks(store) {
  */
 function failure(error, isFirst, retry) {
   const why = error instanceof Error ? error.message : String(error);
-  const reason = navigator.onLine ? why : 'this machine is offline';
+  const reason = orOffline(why);
   // Firefox keeps in mind, until a reload, that a module did not come.
   const button = el('button', { type: 'button' }, isFirst ? 'Try again' : 'Reload the page');
   button.addEventListener('click', isFirst ? retry : () => location.reload());

@@ -7,7 +7,7 @@
 import { answerOf } from '../../headwise/checks/response.js';
 import { load } from '../../headwise/index.js';
 import { serve } from '../../headwise/worker/serve.js';
-import { PageError } from '../shared/errors.js';
+import { orOffline, PageError } from '../shared/errors.js';
 import { bench } from './bench.js';
 import { compileCeilings } from './ceiling.js';
 
@@ -23,8 +23,8 @@ async function fetchCeiling(simd) {
   const { href } = CEILINGS[simd];
   const response = await fetch(href).catch(() => undefined);
   if (response?.ok) return response.arrayBuffer();
-  const silence = navigator.onLine ? 'nobody answers' : 'this machine is offline';
-  throw new PageError('ERR_LOAD', `${href}: ${response ? answerOf(response) : silence}`);
+  const why = response ? answerOf(response) : orOffline('nobody answers');
+  throw new PageError('ERR_LOAD', `${href}: ${why}`);
 }
 
 /** Throws what every result would say, if there is no engine. @param {Simd} simd */

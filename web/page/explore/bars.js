@@ -11,9 +11,13 @@ import { html } from '../shared/template.js';
 export const bar = (value, most, name = '') =>
   html`<span class="bar ${name}" style="--share: ${most > 0 ? value / most : 0}"></span>`;
 
+/** A token, itself in every language. @param {string} text @param {string} [kind] another class */
+export const tokenText = (text, kind = '') =>
+  html`<span class="token ${kind}" translate="no">${text}</span>`;
+
 /** A token with its place, from 0. @param {Token} token @param {number} at */
 export const tokenName = ({ text }, at) =>
-  html`<span class="token" translate="no">${text}</span><span class="at" translate="no">${formatCount(at + 1)}</span>`;
+  html`${tokenText(text)}<span class="at" translate="no">${formatCount(at + 1)}</span>`;
 
-/** A token within a sentence: itself in every language. @param {string | undefined} text */
+/** A token within a sentence. @param {string | undefined} text */
 export const quoted = (text) => html`“<span translate="no">${text}</span>”`;

@@ -5,7 +5,7 @@
 
 import { Connection } from '../../headwise/worker/connection.js';
 import { iterable } from '../../headwise/worker/remote.js';
-import { PageError } from './errors.js';
+import { orOffline, PageError } from './errors.js';
 
 /**
  * @template R
@@ -47,8 +47,7 @@ export async function answered() {
 }
 
 /** @param {string} why what the browser says of a Worker that could not be started: nothing of a script that did not come */
-export const reasonOf = (why) =>
-  why === '' && globalThis.navigator?.onLine === false ? 'this machine is offline' : why;
+export const reasonOf = (why) => (why === '' ? orOffline('') : why);
 
 /** @param {string} why */
 export function notStarted(why) {

@@ -12,6 +12,10 @@ export class PageError extends Error {
   }
 }
 
+/** Why something did not come: without a connection, that. @param {string} why */
+export const orOffline = (why) =>
+  globalThis.navigator?.onLine === false ? 'this machine is offline' : why;
+
 /** @param {string} words @returns {string} with their full stop */
 export const withStop = (words) => (/[.!?]$/.test(words) ? words : `${words}.`);
 

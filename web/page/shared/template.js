@@ -75,9 +75,9 @@ function translatable(tag) {
     /** @type {TemplateStringsArray} */ given,
     /** @type {unknown[]} */ ...values
   ) => {
-    const found = known.get(given) ?? prepare(given);
-    known.set(given, found);
-    const { strings, isText } = found;
+    let prepared = known.get(given);
+    if (!prepared) known.set(given, (prepared = prepare(given)));
+    const { strings, isText } = prepared;
     return tag(strings, ...values.map((value, i) => (isText[i] ? asWords(value) : value)));
   };
   return /** @type {T} */ (tagged);

@@ -10,7 +10,7 @@ import { formatCount } from '../../shared/format.js';
 import { computed, derived, signal } from '../../shared/signals.js';
 import { drawn, html, made } from '../../shared/template.js';
 import { Asked } from '../asked.js';
-import { bar, quoted, tokenName } from '../bars.js';
+import { bar, quoted, tokenName, tokenText } from '../bars.js';
 import { percent } from '../next-token.js';
 import { followArrows } from './follow-arrows.js';
 import { reveal } from './reveal.js';
@@ -79,7 +79,7 @@ function list({ tokens }, { top, rank, share }, { row, at }, target) {
         ${top.map(
           (one) =>
             html`<tr>
-              <th scope="row"><span class="token" translate="no">${one.token.text}</span></th>
+              <th scope="row">${tokenText(one.token.text)}</th>
               <td class="bar-cell">${bar(one.share, most)}</td>
               <td translate="no">${percent(one.share)}</td>
             </tr>`,
@@ -120,7 +120,7 @@ export function lensView(room) {
         tabindex=${isChosen ? 0 : -1} aria-pressed=${isChosen}
         style="--share: ${(100 * first.share).toFixed(0)}%"
         class=${rank === 1 ? 'is-target' : ''}
-        @click=${() => (chosen.value = { row, at: token, of: [run, at] })}><span class="token" translate="no">${first.token.text}</span>${
+        @click=${() => (chosen.value = { row, at: token, of: [run, at] })}>${tokenText(first.token.text)}${
           token === at ? html`<span class="rank" translate="no">#${formatCount(rank)}</span>` : ''
         }</button></td>`;
     };
@@ -133,7 +133,7 @@ export function lensView(room) {
           <thead>
             <tr><td></td>${tokens.map(
               ({ text }, i) =>
-                html`<th scope="col" class=${from + i === at ? 'asked' : ''}><span class="token" translate="no">${text}</span></th>`,
+                html`<th scope="col" class=${from + i === at ? 'asked' : ''}>${tokenText(text)}</th>`,
             )}</tr>
           </thead>
           <tbody>

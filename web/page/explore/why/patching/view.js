@@ -12,7 +12,7 @@ import { formatCount } from '../../../shared/format.js';
 import { isSameHead, longName, shortName } from '../../../shared/head-names.js';
 import { computed, signal } from '../../../shared/signals.js';
 import { drawn, html, made } from '../../../shared/template.js';
-import { quoted } from '../../bars.js';
+import { quoted, tokenText } from '../../bars.js';
 import { signed } from '../bars.js';
 import { reveal } from '../reveal.js';
 import { signedBar } from '../signed-scale.js';
@@ -82,7 +82,7 @@ function texts({ patching, about }) {
   const cell = (/** @type {Token} */ { text }, /** @type {number} */ i) => {
     const isOther = isAligned ? differing.includes(i) : clean[i]?.id !== other[i]?.id;
     const classes = [isOther && 'differs', i === at && 'asked'].filter(Boolean).join(' ');
-    return html`<td class=${classes}><span class="token" translate="no">${text}</span>${isOther ? html`<span class="visually-hidden"> differs</span>` : ''}</td>`;
+    return html`<td class=${classes}>${tokenText(text)}${isOther ? html`<span class="visually-hidden"> differs</span>` : ''}</td>`;
   };
   return html`<div class="share-scroll" tabindex="0" role="group" aria-label="Both texts, token by token"
       ${made(reveal, '.differs', pair)}>
@@ -155,8 +155,8 @@ function sharesOf({ patching, shown, run, choices }) {
   const columns = Array.from({ length: shares.n }, (_, i) => {
     const [text, other] = [pair.clean[i].text, pair.other[i].text];
     return pair.differing.includes(i)
-      ? html`<span class="token" translate="no">${text}</span><span class="token other" translate="no">${other}</span>`
-      : html`<span class="token" translate="no">${text}</span>`;
+      ? html`${tokenText(text)}${tokenText(other, 'other')}`
+      : tokenText(text);
   });
   return [
     {
