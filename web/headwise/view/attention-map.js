@@ -2,6 +2,7 @@ import { misfit } from '../checks/error.js';
 import { el } from './element.js';
 import { Frame } from './frame.js';
 import { listenTo } from './gestures.js';
+import { listenToKeys } from './keys.js';
 import { Layers } from './layers.js';
 import { onceAFrame } from './once-a-frame.js';
 import { onPixelRatio } from './pixel-ratio.js';
@@ -32,8 +33,6 @@ import {
 /** @typedef {import('./read-view.js').Given} Given */
 /** @typedef {import('./read-view.js').View} View */
 /** @typedef {import('./viewport.js').Viewport} Viewport */
-
-const CLOSER = 0.5;
 
 /** What may be set before the element is defined. */
 const SETTABLE = /** @type {const} */ (['pinned', 'pins', 'place', 'view', 'zoomable']);
@@ -394,11 +393,27 @@ export class AttentionMap extends StyledElement {
       },
       zoom: (factor, at) => this.#move(zoom(this.#view, this.#size, factor, at)),
     });
-    field.addEventListener('keydown', (event) => this.#key(event));
+    listenToKeys(field, {
+      canAct: () => this.#hasCells,
+      canZoom: () => this.zoomable,
+      move: (key) => this.#step(key),
+      pin: (isKey) => this.#pin(this.#cell, isKey),
+      turn: (by) => this.dispatchEvent(new CustomEvent('head', { detail: by })),
+      zoom: (factor) => this.zoomBy(factor),
+      showAll: () => this.#move(wholeOf(this.#size)),
+    });
     field.addEventListener('focus', () => {
       if (isKeyed() && this.#place.query < 0 && this.#hasCells) this.#go(this.#cell);
     });
     field.addEventListener('blur', () => this.#point(null));
+  }
+
+  /** Moves to the cell that a key leads to. @param {string} key @returns {boolean} whether it leads to one */
+  #step(key) {
+    const at = this.#cell;
+    const to = stepOf(key, at, cellAt(this.#layers.all, at.query, at.key), this.#map);
+    if (to) this.#go(to);
+    return to !== undefined;
   }
 
   /** @param {Place} place */
@@ -408,34 +423,5 @@ export class AttentionMap extends StyledElement {
     if (view.query !== this.#view.query || view.key !== this.#view.key) this.#move(view);
     this.#kept = cell;
     this.#point(cell);
-  }
-
-  /** @param {KeyboardEvent} event */
-  #key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !this.#hasCells) return;
-    const at = this.#cell;
-    const step = stepOf(event.key, at, cellAt(this.#layers.all, at.query, at.key), this.#map);
-    const pin = () => this.#pin(at, event.shiftKey);
-    const turn = (/** @type {number} */ by) =>
-      this.dispatchEvent(new CustomEvent('head', { detail: by }));
-    /** @type {Record<string, () => void>} */
-    const zooms = {
-      '+': () => this.zoomBy(CLOSER),
-      '=': () => this.zoomBy(CLOSER),
-      '-': () => this.zoomBy(1 / CLOSER),
-      0: () => this.#move(wholeOf(this.#size)),
-    };
-    /** @type {Record<string, () => void>} */
-    const acts = {
-      Enter: pin,
-      ' ': pin,
-      '[': () => turn(-1),
-      ']': () => turn(1),
-      ...(this.zoomable ? zooms : {}),
-    };
-    const act = step ? () => this.#go(step) : acts[event.key];
-    if (!act) return;
-    event.preventDefault();
-    act();
   }
 }

@@ -40,7 +40,7 @@ export function lead(room) {
   const { offer, card } = tours(room);
   return html`<div class="lead explore-lead">
     <div class="explore-title">
-      <h1>Look inside a trained model, head by head.</h1>
+      <h1>Look inside a trained model, head by head</h1>
       ${offer}
     </div>
     ${drawn(() => {

@@ -172,7 +172,7 @@ export function showContents(place) {
     html`
       <div class="contents">
         <div class="lead">
-          <h1>Build attention up, one step at a time.</h1>
+          <h1>Build attention up, one step at a time</h1>
           <p>
             Each step is a few lines of JavaScript that run here, in your browser, with a picture of
             what they compute. Change them and run them again. Each lesson ends with an exercise.
