@@ -31,12 +31,6 @@ hw_status hw_matrix_create(hw_matrix_type type, size_t rows, size_t columns, hw_
   return HW_OK;
 }
 
-void hw_rows_copy(const hw_rows *rows, size_t width, float *to, size_t to_stride) {
-  for (size_t row = 0; row < rows->count; row++) {
-    memcpy(to + row * to_stride, rows->data + row * rows->stride, width * sizeof(float));
-  }
-}
-
 void hw_matrix_release(hw_matrix *matrix) {
   hw_release(matrix->panels);
   matrix->panels = NULL;

@@ -10,6 +10,7 @@
 #define HW_OPS_MATRIX_H
 
 #include "kernels/weights.h"
+#include "ops/rows.h"
 #include "ops/run.h"
 
 /* The panels of 16 and 8 bits: kernels/small_panels.h. */
@@ -57,16 +58,6 @@ void hw_matrix_add_to_row(hw_matrix *matrix, size_t row, size_t column, size_t c
 
 /* Whether products round what they multiply by. */
 static inline bool hw_matrix_rounds(const hw_matrix *matrix) { return matrix->type == HW_MATRIX_INT8; }
-
-/* Rows of floats, `stride` apart. */
-typedef struct hw_rows {
-  const float *data;
-  size_t stride;
-  size_t count;
-} hw_rows;
-
-/* Copies rows of `width` floats to rows that are to_stride apart. */
-void hw_rows_copy(const hw_rows *rows, size_t width, float *to, size_t to_stride);
 
 /* y [x.count, rows] = x·Wᵀ + bias; bias has floats for whole panels of 8 rows, NULL: zeros. */
 void hw_matrix_multiply(const hw_run *run, const hw_matrix *matrix, const hw_rows *x, const float *bias, float *y);

@@ -1,12 +1,19 @@
-/* Records of attention on a tape, and the weights recomputed from them. */
+/* What a call of attention leaves, from which its weights are recomputed. */
 #ifndef HW_OPS_TRACE_H
 #define HW_OPS_TRACE_H
 
-#include "ops/attention.h"
+#include "ops/attention_call.h"
 
-/* The tape's entry for a call: a new one if it has the first of the heads that share it, else the last. NULL without a
- * tape. A run that is measured allocates it, with a copy of the mask. */
-hw_trace *hw_trace_on_tape(hw_run *run, const hw_attention *attention, const hw_attention_state *state);
+struct hw_trace {
+  hw_arena memory;
+  hw_attention call; /* query and mask point into memory; key, value and output are unused */
+  hw_attention_record record;
+  float *query;
+};
+
+/* A trace of all of `heads`, which calls for some of them may share, with a copy of the mask. On an error *trace is NULL.
+ * HW_ERROR_MEMORY. */
+hw_status hw_trace_create(const hw_attention *attention, size_t heads, hw_matrix_type dtype, hw_trace **trace);
 
 /* Copies a call's queries into the trace, as heads first_head and up. */
 void hw_trace_copy_queries(hw_trace *trace, const hw_attention *attention, size_t first_head);
