@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { load } from 'headwise';
+import { runNode } from './child.js';
 import { data, rejectsCode, throwsCode } from './helpers.js';
 import { checkFused, checkWrapper, fusedTable } from './seeds.js';
 
@@ -179,6 +180,36 @@ test('an address that gives 404 is named with the status', async () => {
   for (const wasm of [address, await fetch(address)])
     await rejectsCode(load({ wasm }), 'ERR_LOAD', address, '404');
   await works();
+});
+
+test('what Angular, Vite 5 to 7 and Next.js need is said where their addresses lead to nothing', async () => {
+  for (const place of ['.angular/cache/21/app/vite/deps', 'node_modules/.vite/deps'])
+    await rejectsCode(
+      load({ wasm: `${origin}/${place}/wasm/a.wasm` }),
+      'ERR_LOAD',
+      "Vite up to 7 needs optimizeDeps: { exclude: ['headwise'] }",
+      "Angular prebundle: { exclude: ['headwise'] }",
+    );
+  await rejectsCode(
+    load({ wasm: '/_next/static/media/a.wasm' }),
+    'ERR_LOAD',
+    'ENOENT',
+    "Next.js needs serverExternalPackages: ['headwise']",
+  );
+});
+
+test("a page of Electron with Node's process is a page: it asks the hub, not the disk", async () => {
+  const code = `
+    process.type = 'renderer';
+    globalThis.fetch = async () => new Response('', { status: 404 });
+    const { load } = await import('headwise');
+    const { loadModel } = await import('headwise/models');
+    const { readFile } = await import('node:fs/promises');
+    const hw = await load({ wasm: await readFile(new URL('${simd128}')) });
+    await loadModel(hw, 'org/name').catch(({ code, message }) => console.log(code, message));`;
+  const { stdout, stderr } = await runNode('renderer', ['--input-type=module', '-e', code]);
+  assert.match(stdout, /^ERR_LOAD .*huggingface\.co.*404/, stderr);
+  assert.doesNotMatch(stdout, /no folder/);
 });
 
 test('an address that nobody answers is named', async () => {

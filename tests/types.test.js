@@ -40,15 +40,22 @@ async function install() {
 /**
  * Checks files under the strictest options, the declarations too.
  * @param {Record<string, string>} files name to code
+ * @param {Record<string, unknown>} [options] of the compiler, besides
  */
-async function complaints(files) {
+async function complaints(files, options) {
   const name = Object.keys(files)[0].replace(/\..*/, '');
   const compilerOptions = JSON.parse(
     await readFile(join(ROOT, 'tests/embed/types/tsconfig.json'), 'utf8'),
   ).compilerOptions;
   for (const [file, code] of Object.entries(files)) await writeFile(join(folder, file), code);
   const config = join(folder, `${name}.tsconfig.json`);
-  await writeFile(config, JSON.stringify({ compilerOptions, files: Object.keys(files) }));
+  await writeFile(
+    config,
+    JSON.stringify({
+      compilerOptions: { ...compilerOptions, ...options },
+      files: Object.keys(files),
+    }),
+  );
   return tsc(['-p', config]);
 }
 
@@ -97,6 +104,25 @@ test('every block of README compiles under strict', async () => {
     blocks.map((code, i) => [`readme-${i + 1}.ts`, `${code}\nexport {};\n`]),
   );
   assert.equal(await complaints(files), '');
+});
+
+test('with the lines of README React knows the element', async () => {
+  const [, lines] = /```ts\n([^]*?)```/.exec(readme) ?? [];
+  await mkdir(join(folder, 'node_modules/@types'));
+  for (const name of ['@types/react', 'csstype'])
+    await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
+  const tsx = `import type {} from './react.js';
+    export const weights = <attention-map compact zoomable style={{ width: '20rem' }}
+      ref={(map) => void map?.show({ weights: [[1]], tokens: ['a'] })} />;`;
+  const files = { 'map.tsx': tsx, 'react.d.ts': `${lines}` };
+  assert.equal(await complaints(files, { jsx: 'react-jsx' }), '');
+  assert.match(
+    await complaints(
+      { 'wrong.tsx': tsx.replace('zoomable', 'zoomable="yes"'), ...files },
+      { jsx: 'react-jsx' },
+    ),
+    /wrong\.tsx.*not assignable to type 'boolean'/,
+  );
 });
 
 test('a consumer’s code compiles, and its errors are errors', async () => {

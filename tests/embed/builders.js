@@ -1,5 +1,6 @@
 // How each tool makes a site of app/. Each takes the folder to build into, and what is special about the tool stands here
 // as README.md tells it.
+import assert from 'node:assert/strict';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -130,6 +131,8 @@ async function next(out) {
   const { status, stdout, stderr } = await runChild('next build', process.execPath, args, options);
   if (status !== 0) throw new Error(stdout + stderr);
   await cp(join(site, 'out'), out, { recursive: true });
+  const rendered = await readFile(join(out, 'index.html'), 'utf8');
+  assert.match(rendered, /data-server="function function 0\.5"/, 'an engine ran on the server');
   await rm(join(site, 'out'), { recursive: true });
   await rm(join(site, '.next'), { recursive: true });
 }

@@ -2,22 +2,22 @@ import { orAbort } from '../checks/abort.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { answerOf, checkUnread, discard } from '../checks/response.js';
-import { viteHint } from './hints.js';
+import { bundlerHint } from './hints.js';
 import { bytesOf, isAddress, isBytes, isModule, isOf, reading } from '../checks/foreign.js';
 import { importNode, isNode } from './node.js';
 import { resolve } from './resolve.js';
 
 /** @typedef {URL | string | Response | BufferSource | WebAssembly.Module} WasmSource */
 
-/** @type {(source: string, problem: string, cause?: unknown) => HeadwiseError} */
-const loadError = (source, problem, cause) =>
-  new HeadwiseError('ERR_LOAD', `${source}: ${problem}`, { cause });
+/** @type {(source: string, problem: string, cause?: unknown, expected?: string) => HeadwiseError} */
+const loadError = (source, problem, cause, expected = `a wasm module${bundlerHint(source)}`) =>
+  new HeadwiseError('ERR_LOAD', `${source}: ${problem}; expected ${expected}`, { cause });
 
 /** @param {Response} response @param {string} source @returns {Promise<BufferSource>} */
 async function bytesOfResponse(response, source) {
   if (!response.ok) {
     discard(response);
-    throw loadError(source, `${answerOf(response)}; expected a wasm module${viteHint(source)}`);
+    throw loadError(source, answerOf(response));
   }
   checkUnread(response, source);
   const bytes = new Uint8Array(await response.arrayBuffer());
@@ -30,7 +30,7 @@ function checkMagic(bytes, source, type) {
     const start = new TextDecoder().decode(bytes.subarray(0, 24));
     throw loadError(
       source,
-      `arrived as ${type}, ${bytes.length} bytes that begin with ${describe(start)}; expected a wasm module${viteHint(source)}`,
+      `arrived as ${type}, ${bytes.length} bytes that begin with ${describe(start)}`,
     );
   }
   return bytes;
@@ -70,11 +70,7 @@ async function arrived(bytes, source, signal) {
     if (cause instanceof HeadwiseError || signal?.aborted) {
       throw cause;
     }
-    throw loadError(
-      source,
-      `could not be read (${/** @type {Error} */ (cause).message}); expected a wasm module`,
-      cause,
-    );
+    throw loadError(source, `could not be read (${/** @type {Error} */ (cause).message})`, cause);
   }
 }
 
@@ -113,6 +109,6 @@ export async function compile(wasm, signal) {
       : /Content Security|CSP/.test(message)
         ? "a policy with script-src 'wasm-unsafe-eval'"
         : "Headwise's module and a runtime with SIMD";
-    throw loadError(source, `does not compile here (${message}); expected ${expected}`, cause);
+    throw loadError(source, `does not compile here (${message})`, cause, expected);
   }
 }

@@ -1,12 +1,15 @@
 /**
- * Vite 5 to 7 put what they made of the package into a folder `deps`, without the files that it names.
+ * What a bundler needs. Vite 5 to 7 and Angular put what they made of the package into a folder `deps`, without the files that
+ * it names; Next.js gives its server the address that is the browser's.
  * @param {string | undefined} address of a file of the package that did not arrive
  * @returns {string} ends a sentence
  */
-export const viteHint = (address) =>
-  address?.includes('/deps/')
-    ? "; Vite's dev server, up to Vite 7, needs optimizeDeps: { exclude: ['headwise'] }"
-    : '';
+export const bundlerHint = (address) =>
+  address?.startsWith('/_next/')
+    ? "; Next.js needs serverExternalPackages: ['headwise']"
+    : address?.includes('/deps/')
+      ? "; Vite up to 7 needs optimizeDeps: { exclude: ['headwise'] }, Angular prebundle: { exclude: ['headwise'] }"
+      : '';
 
 /** Why nothing beside the package can be found, where a bundle is no ES module. */
 export const noAddress = 'this bundle has no import.meta.url, which says where its other files are';
@@ -27,7 +30,7 @@ export function whyNoWorker({ message }, address, name) {
     `its script could not be loaded (${name}, expected beside ${address}), or a policy of the page forbids it`;
   const isolated =
     globalThis.crossOriginIsolated && !message
-      ? "; this page is cross-origin isolated: its Workers' scripts need Cross-Origin-Embedder-Policy: require-corp too"
+      ? '; a script of this cross-origin isolated page needs Cross-Origin-Embedder-Policy: require-corp'
       : '';
-  return why + isolated + viteHint(address);
+  return why + isolated + bundlerHint(address);
 }

@@ -1,8 +1,10 @@
 import { noAddress } from './hints.js';
 
-/** Whether Node's own modules are available. */
-export const isNode =
-  typeof globalThis.process === 'object' && Boolean(globalThis.process.versions?.node);
+/** @type {(NodeJS.Process & { type?: string }) | undefined} */
+const host = globalThis.process;
+
+/** Whether Node's own modules are available: not in a page of Electron, which may have `process`. */
+export const isNode = Boolean(host?.versions?.node) && host?.type !== 'renderer';
 
 /**
  * A module of Node's own, under a name that no bundler follows: browsers never get here.
