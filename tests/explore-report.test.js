@@ -110,6 +110,14 @@ test('a report says parts, predictions, grids, weights and the address', () => {
   assert.match(reportPage({ ...report, isOpened: true }), /opened from a disk/);
 });
 
+test('a browser that translates a report keeps its tokens', () => {
+  const tokens = html.match(/<span class="token[^>]*>/g) ?? [];
+  assert.equal(tokens.length, 8);
+  for (const tag of tokens) assert.match(tag, / translate="no"/);
+  const kept = ['After “', 'to the logit of ', 'from “', ' to “', 'What “'];
+  for (const words of kept) assert.ok(html.includes(`${words}<span translate="no">`), words);
+});
+
 test('what is for the prediction and what is against it have colours of their own, by its sign', () => {
   const cells = [
     ...html.matchAll(/<td class="(for|against)( chosen)?" style="--share: ([\d.]+)%">/g),

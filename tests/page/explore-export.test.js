@@ -315,6 +315,8 @@ filesTest(
     const best = line.indexOf(Math.max(...line));
     const said = `“${words[5]}” attends to “${words[best]}” ${line[best].toFixed(2)}`;
     assert.ok((await own.$eval('.note', (note) => note.textContent))?.startsWith(said));
+    const kept = await own.$$eval('[translate=no]', (all) => all.map((one) => one.textContent));
+    assert.deepEqual(kept.slice(0, 3), [words.join(''), words[5], words[best]]);
     await own.click('.text button:nth-child(6)');
     await marks(0);
     await own.click('attention-map >>> .map-field');

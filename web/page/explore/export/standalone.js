@@ -70,6 +70,9 @@ function floatsOf(base64) {
 /** Below it two decimals are 0. */
 const LEAST_TOLD = 0.005;
 
+/** A token in a sentence, which no browser translates. @param {string} token */
+const quoted = (token) => ['“', el('span', { translate: 'no' }, token), '”'];
+
 /**
  * The text, whose tokens are pinned by a click, and tinted by what the pinned one attends to in the first map.
  *
@@ -99,11 +102,16 @@ function textOf(tokens, first, maps) {
     const list = best
       .slice(0, 3)
       .filter(({ weight }) => weight >= LEAST_TOLD)
-      .map(({ weight, i }) => `“${tokens[i]}” ${weight.toFixed(2)}`);
-    const verb = pin?.side === 'key' ? 'is attended to by' : 'attends to';
-    note.textContent = pin
-      ? `“${tokens[pin.token]}” ${verb} ${list.join(', ') || 'nothing much'}.`
-      : 'Choose a token.';
+      .flatMap(({ weight, i }, at) => [
+        at > 0 ? ', ' : '',
+        ...quoted(tokens[i]),
+        ` ${weight.toFixed(2)}`,
+      ]);
+    const verb = pin?.side === 'key' ? ' is attended to by ' : ' attends to ';
+    const others = list.length > 0 ? list : ['nothing much'];
+    note.replaceChildren(
+      ...(pin ? [...quoted(tokens[pin.token]), verb, ...others, '.'] : ['Choose a token.']),
+    );
   };
   let now = first;
   const pin = (/** @type {'query' | 'key'} */ side, /** @type {number} */ token) => {
@@ -117,7 +125,7 @@ function textOf(tokens, first, maps) {
     element.addEventListener('pin-key', ({ detail }) => pin('key', detail));
   }
   mark(now);
-  return [el('p', { class: 'text' }, ...buttons), note];
+  return [el('p', { class: 'text', translate: 'no' }, ...buttons), note];
 }
 
 /** @param {Saved} saved */
@@ -176,7 +184,7 @@ function show({ title, words, settings, tokens, pins, causal, scale, maps }) {
         'details',
         {},
         el('summary', {}, 'Settings'),
-        el('pre', { tabindex: 0 }, JSON.stringify(settings, null, 2)),
+        el('pre', { tabindex: 0, translate: 'no' }, JSON.stringify(settings, null, 2)),
       ),
     ),
   );

@@ -10,15 +10,12 @@ import { formatWeight } from '../../../shared/format.js';
 import { escaped } from '../svg.js';
 import { scoreSection } from './score.js';
 import { STYLE } from './style.js';
-import { barTable, headRow, number, percent, room, section } from './tables.js';
+import { barTable, headRow, number, percent, quoted, room, section, token } from './tables.js';
 
 /** @param {Report} report */
 const textOf = ({ tokens }) =>
   `<p class="text">${tokens
-    .map(
-      ({ text, isAsked }) =>
-        `<span class="token${isAsked ? ' asked' : ''}">${escaped(text)}</span>`,
-    )
+    .map(({ text, isAsked }) => token(text, isAsked ? 'token asked' : 'token'))
     .join('<wbr>')}</p>`;
 
 /** @param {Report['settings']} settings */
@@ -33,9 +30,9 @@ function predictions({ after, hasMuted, rows }) {
   const head = ['token', 'id', '', ...(hasMuted ? ['all heads'] : []), 'probability', ''];
   const body = rows.map(
     ({ text, id, before, after: now, is }) =>
-      `<tr><th scope="row"><span class="token">${escaped(text)}</span></th><td>${id}</td>${bar(now)}${hasMuted ? `<td>${percent(before)}</td>` : ''}<td>${percent(now)}</td><td class="word">${is}</td></tr>`,
+      `<tr><th scope="row">${token(text)}</th><td>${id}</td>${bar(now)}${hasMuted ? `<td>${percent(before)}</td>` : ''}<td>${percent(now)}</td><td class="word">${is}</td></tr>`,
   );
-  return `<p>After “${escaped(after)}”${hasMuted ? ', with the muted heads' : ''}.</p>${room('Predictions', `<table><thead>${headRow(head)}</thead><tbody>${body.join('')}</tbody></table>`)}`;
+  return `<p>After ${quoted(after)}${hasMuted ? ', with the muted heads' : ''}.</p>${room('Predictions', `<table><thead>${headRow(head)}</thead><tbody>${body.join('')}</tbody></table>`)}`;
 }
 
 /** @param {Report['sum']} sum */
@@ -44,14 +41,14 @@ function sumSection({ name, parts, total }) {
   const sum = sumOf(parts.map(({ value }) => value));
   const bars = rows.map((part) => ({ ...part, name: nameOf(part) }));
   const table = barTable(['part', 'logits'], bars, { name: 'Sum', value: sum }, rangeOf(rows));
-  return `<p>What each part of the model writes to the logit of ${escaped(name)}, through the final norm with its scale held fixed. The logit itself: <b>${number(total)}</b>.</p>${room('Attribution', table)}`;
+  return `<p>What each part of the model writes to the logit of <span translate="no">${escaped(name)}</span>, through the final norm with its scale held fixed. The logit itself: <b>${number(total)}</b>.</p>${room('Attribution', table)}`;
 }
 
 /** @param {Report['lens']} lens */
 function lensSection({ target, rows }) {
   const body = rows.map(
     ({ after, likeliest, most, rank, share }) =>
-      `<tr><th scope="row">${after}</th><td class="word"><span class="token">${escaped(likeliest)}</span></td><td>${percent(most)}</td><td>${rank}</td><td>${percent(share)}</td></tr>`,
+      `<tr><th scope="row">${after}</th><td class="word">${token(likeliest)}</td><td>${percent(most)}</td><td>${rank}</td><td>${percent(share)}</td></tr>`,
   );
   const head = ['after', 'likeliest', 'probability', 'rank', 'probability'].map((name, i) =>
     i > 2 ? `${name} of “${target}”` : name,
@@ -85,10 +82,10 @@ function mapSection({ map: { svg, scale, row }, tokens }) {
     .sort((a, b) => b.weight - a.weight)
     .map(
       ({ weight, i }) =>
-        `<tr><th scope="row"><span class="token">${escaped(tokens[i].text)}</span></th><td>${i + 1}</td><td>${formatWeight(weight)}</td></tr>`,
+        `<tr><th scope="row">${token(tokens[i].text)}</th><td>${i + 1}</td><td>${formatWeight(weight)}</td></tr>`,
     );
   const table = `<table><thead>${headRow(['token', 'place', 'weight'])}</thead><tbody>${rows.join('')}</tbody></table>`;
-  return `<div class="map">${svg}</div><p class="note">Rows are queries, columns keys. Dark: weight 0. Yellow: the scale’s end (${escaped(scale)}).</p><details><summary>What “${escaped(row.from)}” attends to, exactly</summary>${room('Weights', table)}</details>`;
+  return `<div class="map" translate="no">${svg}</div><p class="note">Rows are queries, columns keys. Dark: weight 0. Yellow: the scale’s end (${escaped(scale)}).</p><details><summary>What ${quoted(row.from)} attends to, exactly</summary>${room('Weights', table)}</details>`;
 }
 
 /** @param {Report} report */
@@ -96,7 +93,7 @@ function againOf({ address, isOpened }) {
   const note = isOpened
     ? 'The address is for files that were opened from a disk. Open them again there.'
     : 'The address holds the text and all choices.';
-  return `<p><a href="${escaped(address)}">See it again in Headwise</a></p><p class="note">${note}</p><p class="address">${escaped(address)}</p>`;
+  return `<p><a href="${escaped(address)}">See it again in Headwise</a></p><p class="note">${note}</p><p class="address" translate="no">${escaped(address)}</p>`;
 }
 
 /** @param {Report} report @returns {string} the file */

@@ -18,7 +18,7 @@ import { shortName } from '../../../shared/head-names.js';
 import { largestPairs, sideParts, strongestKey } from '../../why/score/parts.js';
 import { nameOf } from '../../why/part-names.js';
 import { escaped } from '../svg.js';
-import { barTable, number, room } from './tables.js';
+import { barTable, number, quoted, room } from './tables.js';
 
 /** Parts that are told one by one. */
 const MOST = 24;
@@ -68,7 +68,7 @@ export function scoreSection({ head, query, key, score, atQuery, atKey, pairs })
         range,
       ),
     )}`;
-  return `<p>The score of ${escaped(head)} from “${escaped(query.text)}” (${query.at}) to “${escaped(key.text)}” (${key.at}) is <b>${number(score)}</b>: scale · query · key, before the softmax. Query and key are sums over what wrote the residual stream, with the scales of norms held fixed.</p>${[
+  return `<p>The score of ${escaped(head)} from ${quoted(query.text)} (${query.at}) to ${quoted(key.text)} (${key.at}) is <b>${number(score)}</b>: scale · query · key, before the softmax. Query and key are sums over what wrote the residual stream, with the scales of norms held fixed.</p>${[
     table(`What asks, at “${query.text}”`, atQuery),
     table(`What answers, at “${key.text}”`, atKey),
     table('What asks · what answers', pairs),

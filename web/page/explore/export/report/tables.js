@@ -9,6 +9,13 @@ export const number = (value) => formatNumber(value);
 /** @param {number} share */
 export const percent = (share) => `${(100 * share).toFixed(2)} %`;
 
+/** A token, which no browser translates. @param {string} text @param {string} [kind] its class */
+export const token = (text, kind = 'token') =>
+  `<span class="${kind}" translate="no">${escaped(text)}</span>`;
+
+/** The same in a sentence. @param {string} text */
+export const quoted = (text) => `“<span translate="no">${escaped(text)}</span>”`;
+
 /** @param {(string | number)[]} cells @param {string} [name] of the cells @param {string} [row] its class */
 export const headRow = (cells, name = 'th', row = '') =>
   `<tr class="${row}">${cells.map((cell) => `<${name}>${escaped(cell)}</${name}>`).join('')}</tr>`;
