@@ -122,8 +122,9 @@ import { startHost } from './worker/start-host.js';
  */
 /**
  * The generate of a model. It returns an async iterator, which ends when you leave the loop.
+ * @template {string} Unknown an option that the model does not take
  * @typedef {<WithLogProbability extends boolean = false>(
- *   ids: Ids, options?: Omit<GenerateOptions<WithLogProbability>, 'cache'>
+ *   ids: Ids, options?: Omit<GenerateOptions<WithLogProbability>, 'cache' | Unknown>
  *     & { cache?: Remote<KeyValueCache> | { dtype?: 'float32' | 'bfloat16' | 'float16' } }
  * ) => AsyncGenerator<WithLogProbability extends true ? Generated : number, void, void>} RemoteGenerate
  */
@@ -177,7 +178,7 @@ import { startHost } from './worker/start-host.js';
  *       ? (new (...given: G) => Promise<Remote<I>>) & Remote<T[K]>
  *     : [K, T] extends ['forward', Gpt2 | Decoder] ? RemoteGpt2Forward
  *     : [K, T] extends ['forward', Encoder] ? RemoteEncoderForward
- *     : K extends 'generate' ? RemoteGenerate
+ *     : K extends 'generate' ? RemoteGenerate<T extends Gpt2 ? never : 'eosTokenId'>
  *     : [K, T] extends ['forward', AttendingModule] ? RemoteForward<T[K]>
  *     : T[K] extends (...args: infer A) => infer R
  *       ? (...args: { [I in keyof A]: Sent<A[I]> }) => Promise<Sent<Awaited<R>>>

@@ -260,6 +260,8 @@ export async function passedOn(
   for (const id of model.generate([1], { seed, signal, temperature: undefined })) id.toFixed();
   const there = await loadModel(other, 'org/name', { signal });
   for await (const id of there.generate([1], { seed, signal })) id.toFixed();
+  // @ts-expect-error a Decoder takes stop
+  await there.generate([1], { eosTokenId: 3 }).next();
   const { trace } = model.forward([1], { trace: true, headMask: undefined, cache: undefined });
   trace[0].weights({ head: 0, batch: undefined, rows: undefined });
   new hw.AdamW([{ params: model.parameters(), lr: seed }], { lr: undefined }).step();
@@ -283,7 +285,7 @@ export async function continuedThere(hw: RemoteHeadwise, config: URL): Promise<n
   // @ts-expect-error none were asked for
   (await model.forward([1], { logits: 'none' })).logits.shape;
   const ids: number[] = [logits.shape[0], map.item()];
-  for await (const id of model.generate([3], { maxTokens: 4, cache })) ids.push(id);
+  for await (const id of model.generate([3], { maxTokens: 4, eosTokenId: 1, cache })) ids.push(id);
   await model.dispose();
   return ids;
 }
