@@ -9,6 +9,8 @@
  *   functions do not look at the pointer, others refuse NULL too: pass any other pointer. Given a NULL object, a function
  *   without a status returns NULL or 0, or does nothing, unless its comment says otherwise. Pointers to configs and to
  *   results of creation must not be NULL.
+ * - HW_ERROR_MEMORY: any function that takes a context may return it, if there is no scratch memory for the call. Comments
+ *   name other causes.
  * - Names that begin with hw_ and HW_ are the library's. A program that links it defines none of them.
  * - Arrays have the sizes that a call says. No function can check that.
  * - Functions that take a module or a trace as const may run on several threads at once, each with its own context. The
@@ -115,8 +117,8 @@ HW_API hw_status hw_randn(hw_context *context, float *out, size_t count);
 
 /* Batched matrix product: c[i] = a[a_index[i]] · b[b_index[i]] for i < batch. The matrices a [m, k], b [k, n] and c [m,
  * n] are stored one after another. The indices are matrix numbers; repeated indices express broadcasting.
- * If k is zero, c is zeros; if another size is zero, nothing is written. HW_ERROR_MEMORY: no scratch for the packed b, or
- * a matrix does not fit the address space. */
+ * If k is zero, c is zeros; if another size is zero, nothing is written. HW_ERROR_MEMORY also: a matrix does not fit
+ * the address space. */
 HW_API hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *c, size_t batch,
                            const uint32_t *a_index, const uint32_t *b_index, size_t m, size_t k, size_t n);
 
@@ -170,7 +172,7 @@ HW_API hw_status hw_sum(size_t rank, const uint32_t *shape, const float *x, cons
 
 /* torch.nn.functional.dropout: x [count] → y [count]. Each element becomes zero with probability `dropout`; the others
  * are multiplied by 1/(1 - dropout). y may be x. The random numbers are torch's; a dropout of 0 draws none.
- * HW_ERROR_VALUE: dropout is outside [0, 1]. HW_ERROR_MEMORY: no scratch. */
+ * HW_ERROR_VALUE: dropout is outside [0, 1]. */
 HW_API hw_status hw_dropout(hw_context *context, const float *x, size_t count, double dropout, float *y);
 
 /* RMS norm as in Hugging Face's models (Zhang & Sennrich 2019): y = x/√(mean of x² + eps)·weight, without centering.
@@ -213,7 +215,7 @@ typedef struct hw_cross_entropy_call {
 } hw_cross_entropy_call;
 
 /* Computes the losses and, on request, the gradient. HW_ERROR_SHAPE: classes is zero. HW_ERROR_VALUE: a target is not
- * a class, label_smoothing is outside [0, 1], or a required pointer is NULL. HW_ERROR_MEMORY: no scratch. */
+ * a class, label_smoothing is outside [0, 1], or a required pointer is NULL. */
 HW_API hw_status hw_cross_entropy(hw_context *context, const hw_cross_entropy_call *call);
 
 /* ---- Choosing a token --------------------------------------------------------------------------- */
@@ -233,7 +235,7 @@ typedef struct hw_sampling {
 /* Chooses one of `count` tokens by its logits: *id, and in *log_probability, unless NULL, the logarithm of its softmax
  * over all logits, whatever it was chosen by. A logit of +inf is taken before all others; the logarithm is NaN then,
  * and if all logits are -inf. HW_ERROR_SHAPE: count is zero. HW_ERROR_VALUE: a logit is NaN, a field of sampling is out
- * of range, or a required pointer is NULL. HW_ERROR_MEMORY: no scratch. */
+ * of range, or a required pointer is NULL. */
 HW_API hw_status hw_sample(hw_context *context, const float *logits, size_t count, const hw_sampling *sampling,
                            uint32_t *id, double *log_probability);
 
@@ -248,8 +250,7 @@ HW_API hw_status hw_activation_backward(hw_context *context, hw_activation activ
 HW_API hw_status hw_softmax_backward(const float *y, const float *dy, float *dx, size_t rows, size_t columns);
 
 /* Gradients of hw_layer_normalization. dx [rows, columns] is overwritten and may be dy. d_weight and d_bias [columns]
- * are added to. Pass NULL to skip a gradient. weight may be NULL: ones. Errors are those of hw_layer_normalization;
- * HW_ERROR_MEMORY also: no scratch. */
+ * are added to. Pass NULL to skip a gradient. weight may be NULL: ones. Errors are those of hw_layer_normalization. */
 HW_API hw_status hw_layer_normalization_backward(hw_context *context, const float *x, size_t rows, size_t columns,
                                                  const float *weight, double eps, const float *dy, float *dx,
                                                  float *d_weight, float *d_bias);
@@ -373,7 +374,7 @@ typedef struct hw_attention {
 
 /* Runs the call. HW_ERROR_SHAPE: a width is zero, or heads is not a multiple of key_heads. HW_ERROR_VALUE: a required
  * pointer is NULL, dropout is outside [0, 1], softcap is out of range, a key length is above key_tokens, or a kind is
- * unknown. HW_ERROR_MEMORY: no scratch. */
+ * unknown. */
 HW_API hw_status hw_scaled_dot_product_attention(hw_context *context, const hw_attention *attention);
 
 /* Gradients of an attention call. `output` is the given gradient of the output; the others receive gradients in the
@@ -400,7 +401,7 @@ typedef struct hw_attention_gradient {
  *
  * HW_ERROR_SHAPE and HW_ERROR_VALUE: as hw_scaled_dot_product_attention. HW_ERROR_VALUE also: row_maximum or row_sum is
  * NULL, kept is NULL with dropout, `mask` is set for a call without a float mask, or a gradient of weights is given for a
- * call without them or with another kind than HW_WEIGHTS_PROBABILITIES. HW_ERROR_MEMORY: no scratch. */
+ * call without them or with another kind than HW_WEIGHTS_PROBABILITIES. */
 HW_API hw_status hw_scaled_dot_product_attention_backward(hw_context *context, const hw_attention *attention,
                                                           const hw_attention_gradient *gradient);
 
@@ -432,13 +433,13 @@ HW_API size_t hw_trace_value_width(const hw_trace *trace);
 HW_API size_t hw_trace_bytes(const hw_trace *trace);
 
 /* Computes the weights of one head for queries row_start <= i < row_end, none if they are equal: out
- * [row_end - row_start, key_tokens]. HW_ERROR_VALUE: batch, head or rows are out of range. HW_ERROR_MEMORY: no scratch. */
+ * [row_end - row_start, key_tokens]. HW_ERROR_VALUE: batch, head or rows are out of range. */
 HW_API hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, size_t batch, size_t head,
                                   size_t row_start, size_t row_end, float *out);
 
 /* Computes the attention map of one head, pooled by maximum: out [size, size]. With n queries and m keys, cell (r, c)
  * covers queries [r·n/size, (r+1)·n/size) and keys [c·m/size, (c+1)·m/size), at least one of each. HW_ERROR_VALUE:
- * batch or head is out of range, size is zero, or there are no queries. HW_ERROR_MEMORY: no scratch. */
+ * batch or head is out of range, size is zero, or there are no queries. */
 HW_API hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size,
                               float *out);
 
@@ -447,7 +448,7 @@ HW_API hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t
 HW_API hw_status hw_trace_values(const hw_trace *trace, size_t batch, size_t head, float *out);
 
 /* Computes the output of one head, before the output projection and before a head mask: out [query_tokens, value_width].
- * It is the forward's to the bit. HW_ERROR_VALUE: batch or head is out of range. HW_ERROR_MEMORY: no scratch. */
+ * It is the forward's to the bit. HW_ERROR_VALUE: batch or head is out of range. */
 HW_API hw_status hw_trace_output(hw_context *context, const hw_trace *trace, size_t batch, size_t head, float *out);
 
 /* ---- Modules: parameters and a forward ----------------------------------------------------------------- */
@@ -561,8 +562,8 @@ typedef struct hw_forward_options {
  * not in the vocabulary, a position or token type is not in its table, a length is above tokens or the module takes none,
  * logits_start and logits_end are out of order, start_layer is not of the model, a replacement is not of the layers that run, a
  * mask has no data, a kind of mask or causality is unknown, the module does not support an option, the module runs only inside its
- * decoder, or the cache has too little room for a sequence's tokens. HW_ERROR_MEMORY: no scratch, or no memory for a trace or for
- * the cache's new tokens. After an error the cache's tokens are unchanged. */
+ * decoder, or the cache has too little room for a sequence's tokens. HW_ERROR_MEMORY also: no memory for a trace or for the
+ * cache's new tokens. After an error the cache's tokens are unchanged. */
 HW_API hw_status hw_module_forward(hw_context *context, const hw_module *module, const hw_input *input, float *y,
                                    const hw_forward_options *options);
 
@@ -570,7 +571,7 @@ HW_API hw_status hw_module_forward(hw_context *context, const hw_module *module,
  * (Kobayashi et al. 2020, "Attention is Not Only a Weight"): out [row_end - row_start, key_tokens] for queries
  * row_start <= i < row_end. W_O is the head's part of the layer's output projection, or 1 without one. trace comes from
  * a forward of the module. HW_ERROR_VALUE: layer, batch, head or rows are out of range, or the trace has other heads
- * than the module. HW_ERROR_MEMORY: no scratch. */
+ * than the module. */
 HW_API hw_status hw_module_value_norms(hw_context *context, const hw_module *module, size_t layer,
                                        const hw_trace *trace, size_t batch, size_t head, size_t row_start,
                                        size_t row_end, float *out);
@@ -661,8 +662,8 @@ typedef struct hw_option_gradients {
  * set for an input of ids, the graph belongs to another module, parameters have changed since the forward
  * (hw_graph_is_current), the graph is of hw_model_loss, an id is unknown, a gradient is asked for of an option that the
  * forward did not have, or a gradient of weights is given without the weights, or for a module without attention.
- * HW_ERROR_SHAPE: batch, tokens, lengths or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY: no scratch,
- * or no memory for the gradients. After an error no gradient has changed. */
+ * HW_ERROR_SHAPE: batch, tokens, lengths or the range of logits of the input differ from the forward's. HW_ERROR_MEMORY also: no
+ * memory for the gradients. After an error no gradient has changed. */
 HW_API hw_status hw_module_backward(hw_context *context, hw_module *module, const hw_input *input,
                                     const hw_graph *graph, const float *dy, float *dx,
                                     const hw_option_gradients *asked);
@@ -757,13 +758,13 @@ HW_API hw_status hw_optimizer_store_moment(const hw_optimizer *optimizer, size_t
 /* torch.nn.utils.clip_grad_norm_ over all gradients of a module. Writes their norm before clipping to *norm. As in torch,
  * squares are floats: a norm above about 1.8e19 is infinite, and gradients of such a norm become zeros. Multiplies
  * the gradients by max_norm / (norm + 1e-6) if that is below 1. If the norm is NaN, all gradients become NaN.
- * HW_ERROR_VALUE: a required pointer is NULL, or max_norm is negative or NaN. HW_ERROR_MEMORY: no scratch; the
- * gradients are unchanged. */
+ * HW_ERROR_VALUE: a required pointer is NULL, or max_norm is negative or NaN. After an error the gradients
+ * are unchanged. */
 HW_API hw_status hw_clip_grad_norm(hw_context *context, hw_module *module, double max_norm, double *norm);
 
 /* The two steps of hw_clip_grad_norm, for a norm over several modules. The first adds the sum of the squared gradients
  * to *sum. The second multiplies the gradients by factor. HW_ERROR_VALUE: a required pointer is NULL, or a parameter does
- * not exist. HW_ERROR_MEMORY: no scratch. After an error nothing has changed. */
+ * not exist. After an error nothing has changed. */
 HW_API hw_status hw_module_sum_gradient_squares(hw_context *context, hw_module *module, const uint32_t *parameters,
                                                 size_t count, double *sum);
 HW_API hw_status hw_module_scale_gradients(hw_context *context, hw_module *module, const uint32_t *parameters,
@@ -1099,7 +1100,7 @@ HW_API hw_status hw_decoder_attribution(hw_context *context, const hw_module *de
  * W_E·W_V·W_O·W_U, and their copying score Σλ / Σ|λ| (0 if all are 0; Elhage et al. 2021). The matrices are raw: without gains
  * of norms, biases and embedding_scale. The large product [vocab_size, vocab_size] has the same eigenvalues and zeros besides.
  * The products of the four matrices are float32: of weights so large that these overflow, the results mean nothing.
- * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or a pointer is NULL. HW_ERROR_MEMORY: no scratch. */
+ * HW_ERROR_VALUE: the module is not a decoder, layer or head is out of range, or a pointer is NULL. */
 HW_API hw_status hw_decoder_head_circuit(hw_context *context, const hw_module *decoder, size_t layer, size_t head,
                                          double *copying, double *eigenvalues);
 

@@ -63,6 +63,27 @@ static hw_status run_matmul(hw_context *context) {
   return hw_matmul(context, x, x, results.y, 1, &index, &index, TOKENS, D_IN, D_IN);
 }
 
+/* A new context has no scratch memory, and even a function that needs none asks for it. */
+enum { COUNT = BATCH * TOKENS * D_IN };
+
+static hw_status run_gelu(hw_context *context) { return hw_gelu(context, x, results.y, COUNT, HW_GELU_NONE); }
+
+static hw_status run_activation(hw_context *context) {
+  return hw_activate(context, HW_ACTIVATION_SILU, x, results.y, COUNT);
+}
+
+static hw_status run_activation_backward(hw_context *context) {
+  return hw_activation_backward(context, HW_ACTIVATION_SILU, x, x, results.y, COUNT);
+}
+
+static hw_status run_layer_normalization(hw_context *context) {
+  return hw_layer_normalization(context, x, BATCH * TOKENS, D_IN, NULL, NULL, 1e-5, results.y);
+}
+
+static hw_status run_rms_normalization(hw_context *context) {
+  return hw_rms_normalization(context, x, BATCH * TOKENS, D_IN, NULL, 1e-5, results.y);
+}
+
 /* Of x with itself, as a batch of heads. */
 static hw_attention attention_of(size_t key_heads) {
   const hw_strides strides = {.head = TOKENS * D_IN, .token = D_IN};
@@ -233,10 +254,28 @@ static void test_little_memory(void) {
   check_case();
 }
 
-static scenario *const scenarios[] = {
-    create_context,    create_linear,         create_causal,         create_wrapper,  create_fused,  run_matmul,
-    run_attention,     run_attention_options, forward_causal,        forward_wrapper, forward_fused, forward_alone,
-    forward_evaluated, forward_cached,        forward_cached_halves, grow_cache,      trace_alone};
+static scenario *const scenarios[] = {create_context,
+                                      create_linear,
+                                      create_causal,
+                                      create_wrapper,
+                                      create_fused,
+                                      run_matmul,
+                                      run_gelu,
+                                      run_activation,
+                                      run_activation_backward,
+                                      run_layer_normalization,
+                                      run_rms_normalization,
+                                      run_attention,
+                                      run_attention_options,
+                                      forward_causal,
+                                      forward_wrapper,
+                                      forward_fused,
+                                      forward_alone,
+                                      forward_evaluated,
+                                      forward_cached,
+                                      forward_cached_halves,
+                                      grow_cache,
+                                      trace_alone};
 
 static void test_every_allocation(void) {
   hw_context *context = NULL;
