@@ -24,6 +24,7 @@ function expectZeros(inputs, compute, shape) {
   inputs.forEach(leaf);
   const result = hw.enableGrad(compute);
   assert.deepEqual(result, zeros(shape));
+  assert.ok(Object.isFrozen(result.shape));
   result.backward(zeros(shape));
   for (const input of inputs) assert.deepEqual(input.grad, zeros([...input.shape]));
 }
@@ -206,7 +207,9 @@ test('masks, weights, traces and caches of attention without tokens', () => {
   assert.deepEqual(trace.weights({ head: 0 }), zeros([0, 0]));
   assert.deepEqual(trace.norms({ head: 0 }), zeros([0, 0]));
   assert.deepEqual(trace.output({ head: 1 }), zeros([0, 2]));
-  assert.deepEqual(trace.map({ head: 0, size: 4 }), zeros([4, 4]));
+  const map = trace.map({ head: 0, size: 4 });
+  assert.deepEqual(map, zeros([4, 4]));
+  assert.ok(Object.isFrozen(map.shape));
   trace.dispose();
   const x = data(1, [1, 5, 4]);
   const expected = module.forward(x).output;

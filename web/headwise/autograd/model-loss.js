@@ -27,7 +27,8 @@ import { attach } from './record.js';
 export const lossOptions = { ignoreIndex: or(checkSigned, -100), lengths: readLengths };
 
 /** @type {readonly number[]} */
-const scalar = Object.freeze([]);
+/** @type {readonly number[]} */
+const scalar = [];
 
 /**
  * The mean cross-entropy of a model's predictions and the targets that are not ignored.

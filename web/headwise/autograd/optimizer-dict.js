@@ -11,9 +11,9 @@ import { tensorOf } from '../tensor/tensor.js';
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('./optimizer.js').State} State */
 
-const threeFloats = Object.freeze([3]);
+const threeFloats = [3];
 /** @type {readonly number[]} */
-const one = Object.freeze([]);
+const one = [];
 
 /**
  * A double as three floats whose sum it is, up to what float32 has nothing for: a multiple of 2^-149.
@@ -31,7 +31,7 @@ function floatsOf(value) {
  */
 function settingOf(value) {
   const rows = (Array.isArray(value) ? value : [Number(value)]).map(floatsOf);
-  const shape = rows.length === 1 ? threeFloats : Object.freeze([rows.length, 3]);
+  const shape = rows.length === 1 ? threeFloats : [rows.length, 3];
   return tensorOf(Float32Array.from(rows.flat()), shape);
 }
 
@@ -61,7 +61,7 @@ export function dictOf(settings, places, states, moments) {
   settings.forEach((group, g) => {
     const { length } = places[g];
     const numbers = Float32Array.from(places[g], (_, i) => first + i);
-    dict[`param_groups.${g}.params`] = tensorOf(numbers, Object.freeze([length]));
+    dict[`param_groups.${g}.params`] = tensorOf(numbers, [length]);
     for (const [name, value] of Object.entries(group)) {
       dict[`param_groups.${g}.${name}`] = settingOf(value);
     }

@@ -133,7 +133,7 @@ export function setRequiresGrad(tensor, { shape, size }, value) {
   if (known === undefined && !value) {
     return;
   }
-  const leaf = known ?? new Leaf(Object.freeze([...shape]), size);
+  const leaf = known ?? new Leaf([...shape], size);
   leaf.requiresGrad = value;
   sources.set(tensor, leaf);
 }

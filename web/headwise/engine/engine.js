@@ -364,10 +364,10 @@ export class Engine {
   /**
    * A float32 tensor of a copy.
    * @param {number} address
-   * @param {readonly number[]} shape that does not change afterwards
-   * @param {number} [length] elements of the shape, if known and if the shape is frozen
+   * @param {readonly number[]} shape it is frozen
+   * @param {number} [length] elements of the shape, if known
    */
-  read(address, shape, length = sizeOf(Object.freeze(shape), 'the result')) {
+  read(address, shape, length = sizeOf(shape, 'the result')) {
     const { floats } = this;
     const start = address / 4;
     const end = start + length;

@@ -17,12 +17,12 @@ import { sizeOf } from '../tensor/shape.js';
  */
 
 /**
- * The shape of a forward's output. Made when it changes: to freeze one takes as long as to check an input.
+ * The shape of a forward's output. Made when it changes: to freeze a new one takes as long as to check an input.
  * @typedef {object} Output
  * @property {boolean} hasBatch
  * @property {number} batch
  * @property {number} rows
- * @property {readonly number[]} shape frozen
+ * @property {readonly number[]} shape
  * @property {number} size
  */
 
@@ -38,7 +38,7 @@ export function outputOf(about, hasBatch, batch, rows) {
   if (last?.hasBatch === hasBatch && last.batch === batch && last.rows === rows) {
     return last;
   }
-  const shape = Object.freeze(hasBatch ? [batch, rows, width] : [rows, width]);
+  const shape = hasBatch ? [batch, rows, width] : [rows, width];
   const output = { hasBatch, batch, rows, shape, size: sizeOf(shape, 'output') };
   about.output = output;
   return output;

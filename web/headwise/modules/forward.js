@@ -29,7 +29,7 @@ import { nothing } from './forward-options.js';
  */
 export function runRows(module, name, input, tokens, shape, x) {
   const { engine } = module;
-  const outputSize = sizeOf(Object.freeze(shape), 'the result');
+  const outputSize = sizeOf(shape, 'the result');
   const call = new Call(module, name, input, tokens, outputSize);
   call.isRecorded = engine.isRecording && wantsGraph(module, x);
   const output = engine.read(callModule(engine, call), shape, outputSize);

@@ -122,15 +122,15 @@ export function product(engine, a, b, shown = [a.shape, b.shape]) {
     throw misshapen(shown[0], 'a', expected, ` and b ${describe(shown[1])}`);
   }
   const shape = [...batch, m, n];
-  if (sizeOf(shape, 'the result') === 0) {
+  const size = sizeOf(shape, 'the result');
+  if (size === 0) {
     return tensorOf(newArray(Float32Array, 0), shape);
   }
   const indices = batches.map((own) => matrixIndex(batch, own));
   const { call } = engine;
-  const outBytes = sizeOf(shape, 'the result') * 4;
-  const [aAt, bAt, out, aIndex, bIndex] = engine.lay([a, b, outBytes, ...indices]);
+  const [aAt, bAt, out, aIndex, bIndex] = engine.lay([a, b, size * 4, ...indices]);
   engine.check(call.matmul(aAt, bAt, out, indices[0].size, aIndex, bIndex, m, k, n), 'matmul');
-  return engine.read(out, shape);
+  return engine.read(out, shape, size);
 }
 
 /** @param {Engine} engine @param {FloatOperand} x […, rows, columns] @returns {Tensor} */

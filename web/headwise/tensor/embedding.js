@@ -22,7 +22,7 @@ export function embedding(engine, ids, weight, options) {
   const [count, width] = w.shape;
   const { data: rows, shape: lead, size } = checkIds(ids, count);
   engine.checkAlive();
-  const shape = Object.freeze([...lead, width]);
+  const shape = [...lead, width];
   const data = newArray(Float32Array, sizeOf(shape, 'the result'));
   const values = viewOf(w);
   for (let i = 0; i < size; i++) {

@@ -52,14 +52,14 @@ export function manualSeed(engine, seed) {
 
 /** Bytes of a generator's state: a tensor has a number for each. */
 const stateBytes = 5056;
-const stateShape = Object.freeze([stateBytes]);
+const stateShape = [stateBytes];
 
 /** @param {Engine} engine @returns {Tensor} */
 export function getRngState(engine) {
   const at = engine.stage(stateBytes);
   engine.call.get_rng_state(at);
   const bytes = engine.bytes.subarray(at, at + stateBytes);
-  return tensorOf(Float32Array.from(bytes), stateShape);
+  return tensorOf(Float32Array.from(bytes), [stateBytes]);
 }
 
 /** @param {Engine} engine @param {import('./tensor.js').AnyTensor} state */

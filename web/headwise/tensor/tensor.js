@@ -47,10 +47,10 @@ let known = none;
 /**
  * Makes the tensor of a result.
  * @param {Float32Array} data
- * @param {readonly number[]} shape the shape of data, frozen
+ * @param {readonly number[]} shape the shape of data; it is frozen
  */
 export function tensorOf(data, shape) {
-  known = shape;
+  known = Object.freeze(shape);
   return new Tensor(data, shape);
 }
 

@@ -54,7 +54,7 @@ export function drawXavier(engine, module) {
 export function makeOutProjection(engine, width, bias) {
   const linear = new Linear(engine, { inFeatures: width, outFeatures: width, bias });
   if (bias) {
-    const zeros = tensorOf(newArray(Float32Array, width), Object.freeze([width]));
+    const zeros = tensorOf(newArray(Float32Array, width), [width]);
     placesOf(linear)[1].write(checkFloats(zeros, 'bias'));
   }
   return linear;

@@ -155,7 +155,7 @@ async function allOf(model, config, gains, work) {
     written.push(layer.written());
     await work.step();
   }
-  const shape = Object.freeze([numLayers, numHeads, numLayers, numHeads]);
+  const shape = [numLayers, numHeads, numLayers, numHeads];
   return Object.fromEntries(kinds.map((kind, i) => [kind, tensorOf(scores[i], shape)]));
 }
 

@@ -87,7 +87,7 @@ export function flow(source, ...rest) {
         flows[token] = network.flow(position, token);
         await work.step();
       }
-      return tensorOf(flows, Object.freeze([n]));
+      return tensorOf(flows, [n]);
     })
   );
 }

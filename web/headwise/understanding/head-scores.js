@@ -94,7 +94,7 @@ export async function headScores(model, options) {
   const { seed, batch } = checked;
   const tokens = checkTokens(checked.tokens, sizes);
   const { numLayers, numHeads } = sizes;
-  const shapeOfIds = Object.freeze([batch, 2 * tokens]);
+  const shapeOfIds = [batch, 2 * tokens];
   const all = newArray(Float32Array, sizeOf(shapeOfIds, 'ids'));
   const sums = names.map(() => new Float64Array(numLayers * numHeads));
   const work = new Work(checked, batch * numLayers);
@@ -116,7 +116,7 @@ export async function headScores(model, options) {
       traces.forEach((trace) => trace.dispose());
     }
   }
-  const shape = Object.freeze([numLayers, numHeads]);
+  const shape = [numLayers, numHeads];
   const means = sums.map((each) =>
     tensorOf(
       Float32Array.from(each, (sum) => sum / (batch * tokens)),

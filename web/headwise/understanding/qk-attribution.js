@@ -73,8 +73,8 @@ function partsOf(data, layer, { numLayers, numHeads }) {
   mlps.set(data.subarray(layer * numHeads, layer * (numHeads + 1)));
   const [embedding, biases] = data.subarray(layer * (numHeads + 1));
   return {
-    heads: tensorOf(heads, Object.freeze([numLayers, numHeads])),
-    mlps: tensorOf(mlps, Object.freeze([numLayers])),
+    heads: tensorOf(heads, [numLayers, numHeads]),
+    mlps: tensorOf(mlps, [numLayers]),
     ...{ embedding, biases },
   };
 }

@@ -67,7 +67,7 @@ async function rowOf(traces, position, batch, residual, work) {
     }
     row = next;
   }
-  return tensorOf(Float32Array.from(row), Object.freeze([n]));
+  return tensorOf(Float32Array.from(row), [n]);
 }
 
 /**
@@ -150,7 +150,7 @@ async function wholeOf(traces, batch, residual, work) {
   );
   // Rows of padding are nobody's.
   whole.fill(0, tokensOf(traces[0], batch) * n);
-  return tensorOf(whole, Object.freeze([n, n]));
+  return tensorOf(whole, [n, n]);
 }
 
 /**

@@ -87,7 +87,7 @@ export function sinks(source, ...rest) {
         await work.step();
       }
       const above = scores.filter((score) => score > options.threshold).length;
-      const shape = Object.freeze([traces.length, heads]);
+      const shape = [traces.length, heads];
       return { scores: tensorOf(scores, shape), share: above / scores.length };
     })
   );
