@@ -118,6 +118,8 @@ static inline uint64_t check_random(void) {
 }
 
 /* Uniform in [-1, 1). */
+static inline size_t check_random_below(size_t end) { return (size_t)(check_random() % end); }
+
 static inline float check_random_float(void) { return (float)(check_random() >> 40) * 0x1p-23F - 1.0F; }
 
 static inline void check_fill(float *x, size_t count) {

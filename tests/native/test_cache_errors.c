@@ -20,7 +20,7 @@ static void test_create_errors(void) {
   CHECK_STATUS(hw_module_create_cache(module, SIZE_MAX, NULL, &cache), HW_ERROR_MEMORY);
   CHECK(cache == NULL, "left a pointer");
   hw_module_destroy(module);
-  const size_t lengths[] = {(size_t)INT32_MAX + 1, SIZE_MAX / 4, SIZE_MAX};
+  const size_t lengths[] = {(size_t)INT32_MAX + 1, SIZE_MAX / 4 * 3, SIZE_MAX};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     config.context_length = lengths[i];
     module = create_module(&config);

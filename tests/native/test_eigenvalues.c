@@ -10,8 +10,8 @@ static double out[2 * MOST];
 /* a becomes S·a·S⁻¹ with the product S of many shears and swaps, whose entries stay small. */
 static void hide(size_t n) {
   for (size_t k = 0; n > 1 && k < 3 * n; k++) {
-    const size_t i = check_random() % n;
-    const size_t j = (i + 1 + check_random() % (n - 1)) % n;
+    const size_t i = check_random_below(n);
+    const size_t j = (i + 1 + check_random_below(n - 1)) % n;
     const double factor = 0.5 * (double)check_random_float();
     for (size_t c = 0; c < n; c++) {
       a[i * n + c] += factor * a[j * n + c];

@@ -251,7 +251,7 @@ static void test_modules(void) {
 static void test_endless_batch(void) {
   const hw_multi_head_attention_config config = {
       .d_in = WIDTH, .d_out = WIDTH, .context_length = TOKENS, .num_heads = HEADS};
-  const hw_input input = {.x = x, .batch = (size_t)1 << 40, .tokens = 0};
+  const hw_input input = {.x = x, .batch = SIZE_MAX / 4, .tokens = 0};
   hw_module *module = NULL;
   hw_trace *trace = NULL;
   hw_graph *graph = NULL;

@@ -6,10 +6,24 @@
 enum { D_MODEL = 6, D_FF = 4 };
 
 /* Around 2^31, 4 GiB, and where a product or a sum of bytes would wrap. */
-static const size_t huge[] = {((size_t)1 << 30) - 1, (size_t)1 << 30,  ((size_t)1 << 31) - 1, (size_t)1 << 31,
-                              ((size_t)1 << 32) - 1, (size_t)1 << 32,  ((size_t)1 << 32) + 1, (size_t)1 << 40,
-                              (size_t)1 << 61,       (size_t)1 << 62,  SIZE_MAX / 4,          SIZE_MAX / 2 - 7,
-                              SIZE_MAX / 2 + 1,      SIZE_MAX / 3 * 2, SIZE_MAX - 8,          SIZE_MAX};
+static const size_t huge[] = {((size_t)1 << 30) - 1,
+                              (size_t)1 << 30,
+                              ((size_t)1 << 31) - 1,
+                              (size_t)1 << 31,
+#if SIZE_MAX > UINT32_MAX
+                              UINT32_MAX,
+                              (size_t)1 << 32,
+                              ((size_t)1 << 32) + 1,
+                              (size_t)1 << 40,
+                              SIZE_MAX / 8 + 1,
+#endif
+                              SIZE_MAX / 4,
+                              SIZE_MAX / 4 + 1,
+                              SIZE_MAX / 2 - 7,
+                              SIZE_MAX / 2 + 1,
+                              SIZE_MAX / 3 * 2,
+                              SIZE_MAX - 8,
+                              SIZE_MAX};
 
 enum { HUGE_SIZES = sizeof huge / sizeof *huge };
 

@@ -116,7 +116,7 @@ static void huge_backward(hw_run *run, const void *call) {
 }
 
 static void test_huge(void) {
-  const size_t sizes[] = {(size_t)1 << 40, (size_t)1 << 62, SIZE_MAX / 2, SIZE_MAX};
+  const size_t sizes[] = {SIZE_MAX / 8 + 1, SIZE_MAX / 4 + 1, SIZE_MAX / 2, SIZE_MAX};
   hw_context *context = NULL;
   CHECK_STATUS(hw_context_create(&context), HW_OK);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {

@@ -87,7 +87,7 @@ static void test_drawn(void) {
   static const double temperatures[] = {1.0, 0.3, 2.0, 1e3};
   static const double top_ps[] = {1.0, 0.9, 0.5, 1e-9, 0.999};
   for (size_t round = 0; round < 3000; round++) {
-    const size_t count = round % 10 == 0 ? MOST : 1 + check_random() % 70;
+    const size_t count = round % 10 == 0 ? MOST : 1 + check_random_below(70);
     float *logits = check_floats(count);
     for (size_t i = 0; i < count; i++) {
       logits[i] = draw_logit(round % 3);
@@ -95,7 +95,7 @@ static void test_drawn(void) {
     logits[check_random() % count] = 5.0F;
     const hw_sampling sampling = {
         .temperature = temperatures[check_random() % 4],
-        .top_k = check_random() % 2 == 0 ? SIZE_MAX : 1 + check_random() % (count + 3),
+        .top_k = check_random() % 2 == 0 ? SIZE_MAX : 1 + check_random_below(count + 3),
         .top_p = top_ps[check_random() % 5],
         .uniform = (double)(check_random() >> 11) * 0x1p-53,
     };

@@ -141,8 +141,8 @@ static void run_trace(traced t) {
   for (size_t head = 0; head < BATCH * t.heads; head++) {
     check_rows(context, &t, &r, head, 0, t.tokens);
     for (size_t i = 0; i < 6; i++) {
-      const size_t start = check_random() % t.tokens;
-      check_rows(context, &t, &r, head, start, start + 1 + check_random() % (t.tokens - start));
+      const size_t start = check_random_below(t.tokens);
+      check_rows(context, &t, &r, head, start, start + 1 + check_random_below(t.tokens - start));
     }
     const size_t sizes[] = {1, 3, t.tokens, t.tokens + 5};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
