@@ -438,8 +438,8 @@ HW_API hw_status hw_trace_weights(hw_context *context, const hw_trace *trace, si
                                   size_t row_start, size_t row_end, float *out);
 
 /* Computes the attention map of one head, pooled by maximum: out [size, size]. With n queries and m keys, cell (r, c)
- * covers queries [r·n/size, (r+1)·n/size) and keys [c·m/size, (c+1)·m/size), at least one of each. HW_ERROR_VALUE:
- * batch or head is out of range, size is zero, or there are no queries. */
+ * covers queries [r·n/size, (r+1)·n/size) and keys [c·m/size, (c+1)·m/size), at least one of each. Without queries
+ * all cells are 0. HW_ERROR_VALUE: batch or head is out of range, or size is zero. */
 HW_API hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size,
                               float *out);
 

@@ -144,7 +144,8 @@ void hw_attention_map_rows(const hw_attention_head *head, size_t size, size_t fi
   size_t row_end = 0;
   for (size_t r = first; r < end; r++) {
     hw_fill(strip.row, strip.stride, hw_splat(0.0F));
-    for (size_t i = cell_start(r, size, tokens); i < cell_end(r, size, tokens); i++) {
+    /* Without queries a cell has none. */
+    for (size_t i = cell_start(r, size, tokens); i < hw_min(cell_end(r, size, tokens), tokens); i++) {
       if (i >= row_end) {
         row = i;
         row_end = hw_min(i + HW_TILE_ROWS, last);

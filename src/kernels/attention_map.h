@@ -5,8 +5,8 @@
 #include "kernels/attention_head.h"
 
 /* Rows [first, end) of cells into map [size, size], from queries, keys and what hw_attention_block left in row_maximum
- * and row_sum. A NaN weight makes its cell NaN. The scratch, at HW_ALIGNMENT, has hw_attention_map_scratch_bytes,
- * SIZE_MAX if that does not fit. */
+ * and row_sum. A NaN weight makes its cell NaN. Without queries all cells are 0. The scratch, at HW_ALIGNMENT, has
+ * hw_attention_map_scratch_bytes, SIZE_MAX if that does not fit. */
 void hw_attention_map_rows(const hw_attention_head *head, size_t size, size_t first, size_t end, float *map,
                            unsigned char *scratch);
 size_t hw_attention_map_scratch_bytes(hw_matrix_type dtype, size_t key_width, size_t size);

@@ -83,7 +83,7 @@ static void map_item(const void *job, size_t item, size_t thread) {
 }
 
 hw_status hw_trace_map(hw_context *context, const hw_trace *trace, size_t batch, size_t head, size_t size, float *out) {
-  if (!has_head(trace, batch, head) || size == 0 || trace->call.query_tokens == 0 || out == NULL) {
+  if (!has_head(trace, batch, head) || size == 0 || out == NULL) {
     return HW_ERROR_VALUE;
   }
   trace_rows rows = {.row_end = size, .block = HW_MAP_ROWS, .size = size, .out = out};

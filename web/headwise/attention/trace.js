@@ -2,8 +2,7 @@ import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
 import { addressOf, Owned } from '../engine/owned.js';
 import { misfit } from '../checks/error.js';
 import { copyArray, isObject } from '../checks/foreign.js';
-import { newArray, sizeOf } from '../tensor/shape.js';
-import { tensorOf } from '../tensor/tensor.js';
+import { sizeOf } from '../tensor/shape.js';
 
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
@@ -130,11 +129,7 @@ export class Trace extends Owned {
     const size = checkSize(given.size, 'size');
     const pointer = this.#live();
     const engine = this.#engine;
-    const cells = sizeOf([size, size], 'map');
-    if (this.#shape[2] === 0) {
-      return tensorOf(newArray(Float32Array, cells), [size, size]);
-    }
-    const out = engine.stage(cells * 4);
+    const out = engine.stage(sizeOf([size, size], 'map') * 4);
     engine.check(engine.call.trace_map(pointer, batch, head, size, out), 'trace.map');
     return engine.read(out, [size, size]);
   }
