@@ -14,6 +14,20 @@ function transferred() {
  */
 export const functions = (hw) => [
   [
+    'layerNorm with an eps beyond float32',
+    () => hw.layerNorm(zeros([2, 3]), { eps: 4e38 }),
+    'ERR_VALUE',
+    'eps',
+    '4e+38',
+  ],
+  [
+    'rmsNorm with an eps beyond float32',
+    () => hw.rmsNorm(zeros([2, 3]), { eps: 1e39 }),
+    'ERR_VALUE',
+    'eps',
+    '1e+39',
+  ],
+  [
     'matmul of unequal inner sizes',
     () => hw.matmul(zeros([2, 3]), zeros([4, 2])),
     'ERR_SHAPE',

@@ -11,6 +11,13 @@ const several = { ...single, numHeads: 2 };
  */
 export const constructors = (hw) => [
   [
+    'a LayerNorm with an eps beyond float32',
+    () => new hw.LayerNorm({ dim: 2, eps: 4e38 }),
+    'ERR_VALUE',
+    'eps',
+    '4e+38',
+  ],
+  [
     'dOut not divisible by numHeads',
     () => new hw.MultiHeadAttention({ ...several, dOut: 5 }),
     'ERR_SHAPE',

@@ -50,6 +50,13 @@ function constructors(hw) {
     ],
     ['a negative layerNormEps', layer({ layerNormEps: -1 }), 'ERR_VALUE', 'layerNormEps', '-1'],
     [
+      'a layerNormEps beyond float32',
+      layer({ layerNormEps: 1e39 }),
+      'ERR_VALUE',
+      'layerNormEps',
+      '1e+39',
+    ],
+    [
       "torch's spelling",
       layer({ norm_first: true }),
       'ERR_VALUE',

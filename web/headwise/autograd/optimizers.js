@@ -19,9 +19,6 @@ import { Optimizer } from './optimizer.js';
  * @typedef {readonly (Parameter | Tensor)[] | readonly ParameterGroup<Settings>[]} Parameters
  */
 
-/** Finite in float32 too, so that a state dict holds it. @param {unknown} value @param {string} name */
-const checkFinite = (value, name) => checkBelow(value, name, 3.4e38);
-
 /** @param {unknown} value @param {string} name @returns {readonly [number, number]} */
 function checkBetas(value, name) {
   const pair = copyArray(value, 2);
@@ -43,7 +40,7 @@ function checkBetas(value, name) {
 
 /** @type {import('./optimizer.js').Method} */
 const adamw = {
-  checks: { lr: checkFinite, betas: checkBetas, eps: checkFinite, weightDecay: checkFinite },
+  checks: { lr: checkBelow, betas: checkBetas, eps: checkBelow, weightDecay: checkBelow },
   defaults: { lr: 1e-3, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 1e-2 },
   moments: ['exp_avg', 'exp_avg_sq'],
   layout: adamwConfig,
@@ -81,7 +78,7 @@ export class AdamW extends Optimizer {
 /** @type {import('./optimizer.js').Method} */
 const sgd = {
   checks: {
-    ...{ lr: checkFinite, momentum: checkFinite, weightDecay: checkFinite, nesterov: checkBoolean },
+    ...{ lr: checkBelow, momentum: checkBelow, weightDecay: checkBelow, nesterov: checkBoolean },
   },
   defaults: { lr: 1e-3, momentum: 0, weightDecay: 0, nesterov: false },
   checkTogether({ momentum, nesterov }) {

@@ -225,14 +225,13 @@ export function checkSignal(value) {
 /**
  * @param {unknown} value
  * @param {string} name
- * @param {number} [below] more than the largest
+ * @param {number} [below] more than the largest; by default float32, of the engine and of state dicts, holds it
+ * @param {import('./error.js').HeadwiseErrorCode} [code]
  * @returns {number} from 0 on
  */
-export function checkBelow(value, name, below = Infinity) {
+export function checkBelow(value, name, below = 3.4e38, code) {
   if (typeof value !== 'number' || !(value >= 0 && value < below)) {
-    const limit =
-      below === Infinity ? 'a finite number of at least 0' : `a number from 0 on, below ${below}`;
-    throw misfit(value, name, limit);
+    throw misfit(value, name, `a number from 0 on, below ${below}`, code);
   }
   return value;
 }

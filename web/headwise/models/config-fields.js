@@ -1,4 +1,4 @@
-import { choicesOf, isInteger } from '../checks/check.js';
+import { checkBelow, choicesOf, isInteger } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, entriesOf, isObject } from '../checks/foreign.js';
@@ -117,23 +117,20 @@ export class Fields {
    * @param {string} field
    * @param {number | undefined} otherwise
    * @param {number} [above] which it must be above
-   * @returns {number}
+   * @returns {number} with which the engine computes in float32
    */
-  number(field, otherwise, above = 0) {
+  number(field, otherwise, above = 1e-30) {
     const value = this.get(field, otherwise);
-    if (typeof value !== 'number' || !(value > above && value < Infinity)) {
-      throw this.error(field, `a finite number above ${above}`);
+    if (typeof value !== 'number' || !(value > above && value < 1e30)) {
+      throw this.error(field, `a number above ${above}, below 1e30`);
     }
     return value;
   }
 
   /** @param {string} field @param {number} otherwise @returns {number} what is added to variances */
   eps(field, otherwise) {
-    const value = this.get(field, otherwise);
-    if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) {
-      throw this.error(field, 'a finite number of at least 0');
-    }
-    return value;
+    const name = `${this.#name}: ${this.#where}${field}`;
+    return checkBelow(this.get(field, otherwise), name, undefined, 'ERR_FORMAT');
   }
 
   /**

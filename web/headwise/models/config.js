@@ -5,7 +5,7 @@ import { describe } from '../checks/describe.js';
 import { architectures } from './architectures.js';
 import { Fields } from './config-fields.js';
 import { kinds } from './layer-kinds.js';
-import { readRotary } from './rotary.js';
+import { leastDivisor, readRotary } from './rotary.js';
 
 /** @typedef {import('./architectures.js').Architecture} Architecture */
 /** @typedef {import('./rotary.js').Rotary} Rotary */
@@ -147,8 +147,9 @@ function readPositions(fields, { theta, isPadded, tokenTypes }, places) {
  * @returns {(slides: boolean) => Rotary}
  */
 function rotaries(fields, { theta: usual, localTheta, part: usualPart = 1 }, shape) {
-  const theta = fields.number(fields.spelling('rotary_emb_base rope_theta'), usual);
-  const local = localTheta && fields.number('rope_local_base_freq', localTheta);
+  const base = fields.spelling('rotary_emb_base rope_theta');
+  const theta = fields.number(base, usual, leastDivisor);
+  const local = localTheta && fields.number('rope_local_base_freq', localTheta, leastDivisor);
   const partKey = fields.spelling('rotary_pct partial_rotary_factor');
   const part = fields.number(partKey, usualPart);
   const given = [partKey, 'head_dim'].find((key) => fields.get(key) !== undefined);

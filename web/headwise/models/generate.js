@@ -159,7 +159,7 @@ export function generate(model, vocabSize, ids, options, { temperature, takesEos
       given.maxTokens === Infinity
         ? Infinity
         : checkSize(given.maxTokens ?? 20, 'maxTokens', 1, Infinity),
-    temperature: checkBelow(given.temperature ?? temperature, 'temperature'),
+    temperature: checkBelow(given.temperature ?? temperature, 'temperature', Infinity),
     topK: Math.min(vocabSize, checkSize(given.topK ?? 0, 'topK', 0, Infinity) || vocabSize),
     topP: checkProbability(given.topP ?? 1, 'topP'),
     eosTokenId:

@@ -17,9 +17,12 @@
  */
 /** @typedef {(fields: Fields, frequencies: Float64Array, shape: Shape) => Rotary} Scale */
 
+/** What divides frequencies is above this: the engine has angles below 2^32, those of 4 million tokens. */
+export const leastDivisor = 1e-3;
+
 /** Linear interpolation of positions. @type {Scale} */
 function linear(fields, frequencies) {
-  const factor = fields.number('factor', undefined);
+  const factor = fields.number('factor', undefined, leastDivisor);
   return { frequencies: frequencies.map((frequency) => frequency / factor), factor: 1 };
 }
 
@@ -29,7 +32,7 @@ const originalOf = (fields, { original, contextLength }) =>
 
 /** Llama 3.1: long wavelengths are stretched, short ones are not, those between in part. @type {Scale} */
 function llama3(fields, frequencies, shape) {
-  const factor = fields.number('factor', undefined);
+  const factor = fields.number('factor', undefined, leastDivisor);
   const low = fields.number('low_freq_factor', undefined);
   const high = fields.number('high_freq_factor', undefined, low);
   const context = originalOf(fields, shape);
@@ -60,7 +63,7 @@ function yarnAttention(fields, factor) {
 function yarn(fields, frequencies, shape) {
   const { dim, theta, contextLength } = shape;
   const context = originalOf(fields, shape);
-  const factor = fields.number('factor', contextLength / context);
+  const factor = fields.number('factor', contextLength / context, leastDivisor);
   fields.number('rope_theta', theta, 1);
   const dimensionOf = (/** @type {number} */ turns) =>
     (dim * Math.log(context / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
@@ -99,7 +102,7 @@ export function readRotary(
   fields,
   { headDim, theta: usual, part: usualPart, contextLength, original, refuse },
 ) {
-  const theta = fields.number('rope_theta', usual);
+  const theta = fields.number('rope_theta', usual, leastDivisor);
   const part = fields.number('partial_rotary_factor', usualPart);
   const dim = Math.trunc(headDim * part);
   if (dim % 2 !== 0 || dim === 0 || dim > headDim) {
