@@ -123,12 +123,11 @@ export const expectedShape = `at most ${mostDimensions} integers that are not ne
  * @returns {number} NaN if it is no shape
  */
 export function elementsOf(shape) {
-  let elements = Array.isArray(shape) && shape.length <= mostDimensions ? 1 : NaN;
-  for (const n of Array.isArray(shape) ? shape : []) {
-    elements *= Number.isSafeInteger(n) && n >= 0 ? n : NaN;
-    if (!Number.isSafeInteger(elements)) {
-      return NaN;
-    }
+  const sizes = Array.isArray(shape) && shape.length <= mostDimensions ? [...shape] : [NaN];
+  if (!sizes.every((n) => Number.isSafeInteger(n) && n >= 0)) {
+    return NaN;
   }
-  return elements;
+  // With a 0, the others may be as large as they like.
+  const elements = sizes.includes(0) ? 0 : sizes.reduce((product, n) => product * n, 1);
+  return Number.isSafeInteger(elements) ? elements : NaN;
 }
