@@ -23,13 +23,13 @@ static hw_f32x4 splat(uint32_t x) { return hw_splat_integer((int32_t)x); }
 static void twist(hw_generator *generator) {
   uint32_t *s = generator->state;
   for (size_t j = 0; j < HW_MT_WORDS; j += HW_LANES) {
-    const hw_f32x4 following = hw_load_words(s + j + 1);
-    const hw_f32x4 y = hw_choose(splat(0x80000000u), hw_load_words(s + j), following);
+    const hw_f32x4 following = hw_load(s + j + 1);
+    const hw_f32x4 y = hw_choose(splat(0x80000000u), hw_load(s + j), following);
     const hw_f32x4 odd = hw_subtract_integers(splat(0), hw_and(following, splat(1)));
-    const hw_f32x4 far = hw_load_words(s + j + mt_middle - (j < HW_MT_WORDS - mt_middle ? 0 : HW_MT_WORDS));
-    hw_store_words(s + j, hw_xor(hw_xor(far, hw_shift_right(y, 1)), hw_and(odd, splat(0x9908b0dfu))));
+    const hw_f32x4 far = hw_load(s + j + mt_middle - (j < HW_MT_WORDS - mt_middle ? 0 : HW_MT_WORDS));
+    hw_store(s + j, hw_xor(hw_xor(far, hw_shift_right(y, 1)), hw_and(odd, splat(0x9908b0dfu))));
     if (j == 0) {
-      hw_store_words(s + HW_MT_WORDS, hw_load_words(s));
+      hw_store(s + HW_MT_WORDS, hw_load(s));
     }
   }
   generator->next = 0;
@@ -41,11 +41,11 @@ static void draw_words(hw_generator *generator, uint32_t *words, size_t count) {
     if (generator->next == HW_MT_WORDS) {
       twist(generator);
     }
-    hw_f32x4 y = hw_load_words(generator->state + generator->next);
+    hw_f32x4 y = hw_load(generator->state + generator->next);
     y = hw_xor(y, hw_shift_right(y, 11));
     y = hw_xor(y, hw_and(hw_shift_left(y, 7), splat(0x9d2c5680u)));
     y = hw_xor(y, hw_and(hw_shift_left(y, 15), splat(0xefc60000u)));
-    hw_store_words(words + i, hw_xor(y, hw_shift_right(y, 18)));
+    hw_store(words + i, hw_xor(y, hw_shift_right(y, 18)));
     some = hw_min(hw_min(count - i, HW_LANES), HW_MT_WORDS - generator->next);
     generator->next += (uint32_t)some;
   }

@@ -41,12 +41,10 @@ enum { HW_LANES = 4 };
 
 typedef v128_t hw_f32x4;
 
-HW_INLINE hw_f32x4 hw_load(const float *p) { return wasm_v128_load(p); }
-HW_INLINE hw_f32x4 hw_load_splat(const float *p) { return wasm_v128_load32_splat(p); }
-HW_INLINE void hw_store(float *p, hw_f32x4 x) { wasm_v128_store(p, x); }
-
-HW_INLINE hw_f32x4 hw_load_words(const uint32_t *p) { return wasm_v128_load(p); }
-HW_INLINE void hw_store_words(uint32_t *p, hw_f32x4 x) { wasm_v128_store(p, x); }
+/* Floats, or what else a vector holds: bytes, integers. */
+HW_INLINE hw_f32x4 hw_load(const void *p) { return wasm_v128_load(p); }
+HW_INLINE hw_f32x4 hw_load_splat(const void *p) { return wasm_v128_load32_splat(p); }
+HW_INLINE void hw_store(void *p, hw_f32x4 x) { wasm_v128_store(p, x); }
 
 HW_INLINE hw_f32x4 hw_load_lane(const float *p) { return wasm_v128_load32_zero(p); }
 HW_INLINE hw_f32x4 hw_load_half(const float *p) { return wasm_v128_load64_zero(p); }

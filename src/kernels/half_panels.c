@@ -94,7 +94,7 @@ HW_INLINE void write_block(hw_half half, const hw_small_panel *panel, size_t fir
     a = half == HW_HALF_FLOAT16 ? to_float16(hw_multiply(a, low)) : to_bfloat16(a);
     b = half == HW_HALF_FLOAT16 ? to_float16(hw_multiply(b, high)) : to_bfloat16(b);
     const hw_f32x4 upper = hw_and(b, hw_splat_integer((int32_t)0xffff0000U));
-    hw_store((float *)(void *)(to + k * HW_WORD_BYTES), hw_or(hw_shift_right(a, 16), upper));
+    hw_store(to + k * HW_WORD_BYTES, hw_or(hw_shift_right(a, 16), upper));
   }
 }
 
@@ -134,10 +134,10 @@ HW_INLINE void expand(hw_half half, const hw_small_panel *panel, size_t words, f
     scales[0] = hw_multiply(hw_load(panel->header), hw_splat(half_scale));
     scales[1] = hw_multiply(hw_load(panel->header + HW_LANES), hw_splat(half_scale));
   }
-  const hw_f32x4 upper = hw_load_splat((const float *)&hw_upper_halves);
+  const hw_f32x4 upper = hw_load_splat(&hw_upper_halves);
   const unsigned char *word = panel->words;
   for (; words != 0; words--) {
-    const hw_f32x4 lanes = hw_load((const float *)word);
+    const hw_f32x4 lanes = hw_load(word);
     const hw_f32x4 low = low_of(half, lanes);
     const hw_f32x4 high = high_of(half, lanes, upper);
     hw_store(floats, half == HW_HALF_FLOAT16 ? hw_multiply(low, scales[0]) : low);
@@ -162,7 +162,7 @@ HW_INLINE void row_times(hw_half half, const hw_half_row_product *product, size_
   const float *a = product->a;
   const unsigned char *word = panel.words;
   const bool scaled = half == HW_HALF_FLOAT16;
-  const hw_f32x4 upper = hw_load_splat((const float *)&hw_upper_halves);
+  const hw_f32x4 upper = hw_load_splat(&hw_upper_halves);
   hw_f32x4 sums[HW_ROW_PANELS][HW_TILE_VECTORS];
 #pragma GCC unroll 4
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
@@ -176,7 +176,7 @@ HW_INLINE void row_times(hw_half half, const hw_half_row_product *product, size_
     const hw_f32x4 e = scaled ? hw_multiply(loaded, hw_splat(half_scale)) : loaded;
 #pragma GCC unroll 4
     for (size_t i = 0; i < HW_ROW_PANELS; i++) {
-      const hw_f32x4 lanes = hw_load((const float *)(word + i * stride));
+      const hw_f32x4 lanes = hw_load(word + i * stride);
       sums[i][0] = hw_multiply_add(e, low_of(half, lanes), sums[i][0]);
       sums[i][1] = hw_multiply_add(e, high_of(half, lanes, upper), sums[i][1]);
     }

@@ -38,7 +38,7 @@ static void write(const hw_small_panel *panel, const hw_rows_range *range, size_
     int32_t sum = first == 0 ? 0 : sums_of(panel)[c];
     for (size_t k = 0; k < count; k++) {
       int32_t integers[HW_LANES];
-      hw_store((float *)integers, hw_int8_integers(hw_splat(block[k * HW_TILE_COLUMNS + c]), hw_splat(inverse[c])));
+      hw_store(integers, hw_int8_integers(hw_splat(block[k * HW_TILE_COLUMNS + c]), hw_splat(inverse[c])));
       *element(panel, first + k, c) = (unsigned char)integers[0];
       sum += integers[0];
     }
@@ -65,9 +65,9 @@ static hw_int8_row scale_row(const float *row, size_t k, int32_t *words, size_t 
 HW_INLINE void finish(const int32_t *sums, const hw_small_panel *panel, float scale, const float *start, float *y) {
 #pragma GCC unroll 2
   for (size_t at = 0; at < HW_TILE_COLUMNS; at += HW_LANES) {
-    const hw_f32x4 upper = hw_shift_left(hw_load((const float *)sums + at), 7);
-    const hw_f32x4 both = hw_add_integers(upper, hw_load((const float *)sums + HW_TILE_COLUMNS + at));
-    const hw_f32x4 offset = hw_shift_left(hw_load((const float *)sums_of(panel) + at), OFFSET_BITS);
+    const hw_f32x4 upper = hw_shift_left(hw_load(sums + at), 7);
+    const hw_f32x4 both = hw_add_integers(upper, hw_load(sums + HW_TILE_COLUMNS + at));
+    const hw_f32x4 offset = hw_shift_left(hw_load(sums_of(panel) + at), OFFSET_BITS);
     hw_store(y + at, hw_int8_float_of(hw_subtract_integers(both, offset), panel->header + at, scale, start + at));
   }
 }
@@ -84,11 +84,11 @@ static __attribute__((noinline)) void row_times(const hw_int8_product *product, 
     sums[i / 4][i / 2 % 2][i % 2] = hw_splat_integer(0);
   }
   for (size_t left = product->panels.words; left != 0; left -= PLANES) {
-    const hw_f32x4 upper = hw_load_splat((const float *)integers);
-    const hw_f32x4 lower = hw_load_splat((const float *)integers + 1);
+    const hw_f32x4 upper = hw_load_splat(integers);
+    const hw_f32x4 lower = hw_load_splat(integers + 1);
 #pragma GCC unroll 6
     for (size_t i = 0; i < (size_t)PANELS * HW_TILE_VECTORS; i++) {
-      const hw_f32x4 bytes = hw_load((const float *)(word + i / 2 * stride + i % 2 * HW_WORD_BYTES));
+      const hw_f32x4 bytes = hw_load(word + i / 2 * stride + i % 2 * HW_WORD_BYTES);
       sums[i / 2][0][i % 2] = hw_add_dots(bytes, upper, sums[i / 2][0][i % 2]);
       sums[i / 2][1][i % 2] = hw_add_dots(bytes, lower, sums[i / 2][1][i % 2]);
     }
@@ -98,7 +98,7 @@ static __attribute__((noinline)) void row_times(const hw_int8_product *product, 
   int32_t out[PANELS * PLANES * HW_TILE_COLUMNS];
 #pragma GCC unroll 12
   for (size_t i = 0; i < (size_t)PANELS * PLANES * HW_TILE_VECTORS; i++) {
-    hw_store((float *)out + i * HW_LANES, sums[i / 4][i / 2 % 2][i % 2]);
+    hw_store(out + i * HW_LANES, sums[i / 4][i / 2 % 2][i % 2]);
   }
 #pragma GCC unroll 1
   for (size_t i = 0; i < PANELS; i++) {
@@ -122,12 +122,12 @@ static __attribute__((noinline)) void sum_tile(const int32_t *words, const unsig
     sums[i][1] = hw_splat_integer(0);
   }
   for (; left != 0; left -= PLANES) {
-    const hw_f32x4 low = hw_load((const float *)row);
-    const hw_f32x4 high = hw_load((const float *)(row + HW_WORD_BYTES));
+    const hw_f32x4 low = hw_load(row);
+    const hw_f32x4 high = hw_load(row + HW_WORD_BYTES);
 #pragma GCC unroll 6
     for (size_t i = 0; i < (size_t)ROWS * PLANES; i++) {
       hw_order_barrier();
-      const hw_f32x4 word = hw_load_splat((const float *)words + i);
+      const hw_f32x4 word = hw_load_splat(words + i);
       sums[i][0] = hw_add_dots(low, word, sums[i][0]);
       sums[i][1] = hw_add_dots(high, word, sums[i][1]);
     }
@@ -136,8 +136,8 @@ static __attribute__((noinline)) void sum_tile(const int32_t *words, const unsig
   }
 #pragma GCC unroll 6
   for (size_t i = 0; i < (size_t)ROWS * PLANES; i++) {
-    hw_store((float *)out + i * HW_TILE_COLUMNS, sums[i][0]);
-    hw_store((float *)out + i * HW_TILE_COLUMNS + HW_LANES, sums[i][1]);
+    hw_store(out + i * HW_TILE_COLUMNS, sums[i][0]);
+    hw_store(out + i * HW_TILE_COLUMNS + HW_LANES, sums[i][1]);
   }
 }
 

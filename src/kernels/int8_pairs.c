@@ -20,11 +20,11 @@ static unsigned char *element(const hw_small_panel *panel, size_t k, size_t colu
 /* Two k of eight columns; to columns [from, to) of a panel. */
 static void write_word(const hw_small_panel *panel, size_t k, size_t from, size_t to, hw_f32x4 word) {
   if (to - from == HW_TILE_COLUMNS) {
-    hw_store((float *)element(panel, k, 0), word);
+    hw_store(element(panel, k, 0), word);
     return;
   }
   unsigned char bytes[HW_WORD_BYTES];
-  hw_store((float *)bytes, word);
+  hw_store(bytes, word);
   for (size_t c = from; c < to; c++) {
     const size_t at = c % HW_LANES * 4 + c / HW_LANES;
     element(panel, k, c)[0] = bytes[at];
@@ -58,7 +58,7 @@ static float get(const hw_small_panel *panel, size_t k, size_t column) {
 /* -BIAS times the sum of the lanes, modulo 2^32. */
 static int32_t offset_of(hw_f32x4 sums) {
   uint32_t lanes[HW_LANES];
-  hw_store((float *)lanes, sums);
+  hw_store(lanes, sums);
   return (int32_t)(0U - BIAS * (lanes[0] + lanes[1] + lanes[2] + lanes[3]));
 }
 
@@ -77,8 +77,8 @@ static hw_int8_row scale_row(const float *row, size_t k, int32_t *words, size_t 
 
 /* sums: of the 16 bits that columns 0 to 3 share with 4 to 7, and of the upper bytes. */
 HW_INLINE void finish(const int32_t *sums, const float *scales, const hw_int8_row *row, const float *start, float *y) {
-  const hw_f32x4 upper = hw_load((const float *)sums + HW_LANES);
-  const hw_f32x4 lower = hw_subtract_integers(hw_load((const float *)sums), hw_shift_left(upper, 8));
+  const hw_f32x4 upper = hw_load(sums + HW_LANES);
+  const hw_f32x4 lower = hw_subtract_integers(hw_load(sums), hw_shift_left(upper, 8));
   hw_store(y, hw_int8_float_of(hw_add_integers(lower, hw_splat_integer(row->offset)), scales, row->scale, start));
   hw_store(y + HW_LANES, hw_int8_float_of(upper, scales + HW_LANES, row->scale, start + HW_LANES));
 }
@@ -96,10 +96,10 @@ static __attribute__((noinline)) void row_times(const hw_int8_product *product, 
     sums[i][1] = hw_splat_integer(0);
   }
   for (size_t left = product->panels.words; left != 0; left--) {
-    const hw_f32x4 two = hw_load_splat((const float *)integers);
+    const hw_f32x4 two = hw_load_splat(integers);
 #pragma GCC unroll 4
     for (size_t i = 0; i < HW_ROW_PANELS; i++) {
-      const hw_f32x4 bytes = hw_load((const float *)(word + i * stride));
+      const hw_f32x4 bytes = hw_load(word + i * stride);
       sums[i][0] = hw_add_pairs(two, bytes, sums[i][0]);
       sums[i][1] = hw_add_pairs(two, hw_upper_bytes(bytes), sums[i][1]);
     }
@@ -109,8 +109,8 @@ static __attribute__((noinline)) void row_times(const hw_int8_product *product, 
   int32_t out[HW_ROW_PANELS * HW_TILE_COLUMNS];
 #pragma GCC unroll 4
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
-    hw_store((float *)out + i * HW_TILE_COLUMNS, sums[i][0]);
-    hw_store((float *)out + i * HW_TILE_COLUMNS + HW_LANES, sums[i][1]);
+    hw_store(out + i * HW_TILE_COLUMNS, sums[i][0]);
+    hw_store(out + i * HW_TILE_COLUMNS + HW_LANES, sums[i][1]);
   }
 #pragma GCC unroll 1
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
@@ -133,12 +133,12 @@ static __attribute__((noinline)) void sum_tile(const int32_t *words, const unsig
     sums[r][1] = hw_splat_integer(0);
   }
   for (; left != 0; left--) {
-    const hw_f32x4 bytes = hw_load((const float *)row);
+    const hw_f32x4 bytes = hw_load(row);
     const hw_f32x4 upper = hw_upper_bytes(bytes);
     hw_order_barrier(); /* or LLVM would put all lower products before the upper ones, with five words in registers */
 #pragma GCC unroll 8
     for (size_t r = 0; r < HW_INT8_ROWS; r++) {
-      const hw_f32x4 word = hw_load_splat((const float *)words + r);
+      const hw_f32x4 word = hw_load_splat(words + r);
       sums[r][0] = hw_add_pairs(word, bytes, sums[r][0]);
       sums[r][1] = hw_add_pairs(word, upper, sums[r][1]);
     }
@@ -147,8 +147,8 @@ static __attribute__((noinline)) void sum_tile(const int32_t *words, const unsig
   }
 #pragma GCC unroll 8
   for (size_t r = 0; r < HW_INT8_ROWS; r++) {
-    hw_store((float *)out + r * HW_TILE_COLUMNS, sums[r][0]);
-    hw_store((float *)out + r * HW_TILE_COLUMNS + HW_LANES, sums[r][1]);
+    hw_store(out + r * HW_TILE_COLUMNS, sums[r][0]);
+    hw_store(out + r * HW_TILE_COLUMNS + HW_LANES, sums[r][1]);
   }
 }
 

@@ -74,10 +74,9 @@ const hw_int8_way *hw_int8_fast_way(void) {
    * without it put together, and wrong ones of Node 20's first compiler, do not. */
   static int32_t bytes[2] = {0x7f7f7f7f, -1};
   __asm__ volatile("" : "+m"(bytes));
-  const hw_f32x4 sums =
-      hw_add_dots(hw_load_splat((const float *)bytes), hw_load_splat((const float *)bytes + 1), hw_splat_integer(0));
+  const hw_f32x4 sums = hw_add_dots(hw_load_splat(bytes), hw_load_splat(bytes + 1), hw_splat_integer(0));
   int32_t lanes[HW_LANES];
-  hw_store((float *)lanes, sums);
+  hw_store(lanes, sums);
   return lanes[0] == 4 * 127 * 255 ? &hw_int8_dots : &hw_int8_pairs;
 #else
   return &hw_int8_pairs;
