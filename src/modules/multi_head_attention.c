@@ -330,6 +330,8 @@ HW_MODULE_CREATE(multi_head_attention)
 
 /* ---- One head ---- */
 
+_Static_assert(sizeof(hw_causal_attention_config) <= sizeof(hw_model_attention_config), "a head's config fits there");
+
 /* The head's config is where the other one is to be. */
 static hw_status create_head(hw_module *module) {
   hw_attention_module *m = (hw_attention_module *)module;
