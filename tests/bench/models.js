@@ -9,12 +9,12 @@ import { bytesOf, shrink } from './models/work.js';
 import {
   choose,
   chooseOne,
-  isCount,
   number,
   parse,
   runScript,
   UsageError,
 } from '../../web/build/command-line.js';
+import { isCount } from './options.js';
 import { header, line, ms, withDoubt } from './table.js';
 
 /** @typedef {import('./models/measure.js').Result} Result */

@@ -1,13 +1,6 @@
 // The command line of npm run bench.
 import { readFile } from 'node:fs/promises';
-import {
-  choose,
-  chooseOne,
-  isCount,
-  number,
-  parse,
-  UsageError,
-} from '../../web/build/command-line.js';
+import { choose, chooseOne, number, parse, UsageError } from '../../web/build/command-line.js';
 
 /** @typedef {import('../../web/page/bench/bench.js').Simd} Simd */
 /** @typedef {import('../../web/page/bench/work.js').Shape} Shape */
@@ -15,6 +8,9 @@ import {
 export const USAGE =
   'usage: npm run bench [-- [--shape S2,C1] [--threads 1,2] [--simd relaxed,simd128]\n' +
   '                         [--browser chromium] [--against commit] [--seconds 1] [--json]]';
+
+/** @param {number} value */
+export const isCount = (value) => Number.isInteger(value) && value >= 1;
 
 /** @returns {Promise<Record<string, Shape>>} all shapes */
 export async function readShapes() {

@@ -3,7 +3,8 @@
 import { pathToFileURL } from 'node:url';
 import { HeadwiseError, load } from 'headwise';
 import { ablation } from 'headwise/understanding';
-import { chooseOne, isCount, number, parse, runScript } from '../../web/build/command-line.js';
+import { chooseOne, number, parse, runScript } from '../../web/build/command-line.js';
+import { isCount } from './options.js';
 import { shapes } from './models/shapes.js';
 
 /** @typedef {Awaited<ReturnType<typeof load>>} Engine */

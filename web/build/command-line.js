@@ -62,9 +62,6 @@ export function number(option, given, fits, expected) {
 }
 
 /** @param {number} value */
-export const isCount = (value) => Number.isInteger(value) && value >= 1;
-
-/** @param {number} value */
 export const isSeed = (value) => Number.isSafeInteger(value) && value >= 0;
 
 /**

@@ -8,13 +8,12 @@ import { run } from '../../child.js';
 import {
   choose,
   chooseOne,
-  isCount,
   number,
   parse,
   runScript,
   UsageError,
 } from '../../../web/build/command-line.js';
-import { readShapes } from '../options.js';
+import { isCount, readShapes } from '../options.js';
 import { bundle } from './bundle.js';
 import { CONTESTANTS, FILES, TRAINERS } from './contest.js';
 import { contestModels, MODELS, PROMPT } from './model-contest.js';
