@@ -117,9 +117,9 @@ static inline uint64_t check_random(void) {
   return z ^ (z >> 31);
 }
 
-/* Uniform in [-1, 1). */
 static inline size_t check_random_below(size_t end) { return (size_t)(check_random() % end); }
 
+/* Uniform in [-1, 1). */
 static inline float check_random_float(void) { return (float)(check_random() >> 40) * 0x1p-23F - 1.0F; }
 
 static inline void check_fill(float *x, size_t count) {
