@@ -1,4 +1,4 @@
-// Narrow windows: a page that is magnified four times on a small screen is 320 pixels wide.
+// Narrow and low windows: a page that is magnified four times on a small screen is 320 pixels wide and 200 high.
 import assert from 'node:assert/strict';
 import { contentWidth, pageTest } from './harness.js';
 import { engine } from '../browsers/engines.js';
@@ -31,6 +31,9 @@ const beyond = (page) =>
       .join(' '),
   );
 
+/** What is drawn for a width is drawn a frame later. */
+const sizesDrawn = () => new Promise((resolve) => setTimeout(resolve, 500));
+
 for (const [hash, open] of ROOMS) {
   pageTest(
     `${hash} is no wider than a window of 320 or of 640 pixels`,
@@ -38,12 +41,45 @@ for (const [hash, open] of ROOMS) {
     async (page) => {
       for (const width of [320, 640].filter((one) => one >= engine.leastWidth)) {
         await page.setViewport({ width, height: 800 });
-        // What is drawn for a width is drawn a frame later.
-        await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+        await sizesDrawn();
         assert.ok((await contentWidth(page)) <= width, `${width}: ${await beyond(page)}`);
       }
     },
     { ready: there(open) },
+  );
+}
+
+/** Small phones on their side, and small screens magnified twice and four times. */
+const LOW = [
+  [844, 390],
+  [640, 400],
+  [1280, 400],
+  [320, 200],
+];
+
+for (const hash of [
+  '#explore',
+  '#explore?by=effect',
+  '#explore?model=names&mode=why&by=effect',
+  '#explore?show=all&by=effect',
+]) {
+  pageTest(
+    `${hash} has maps that can be read in a low window, and none is wider than it`,
+    hash,
+    async (page) => {
+      for (const [width, height] of LOW.filter(([one]) => one >= engine.leastWidth)) {
+        await page.setViewport({ width, height });
+        await sizesDrawn();
+        const maps = await page.$$eval('#explore-grid canvas', (all) =>
+          all.map((map) => map.getBoundingClientRect().width),
+        );
+        assert.ok(Math.min(...maps) >= 20, `${width} × ${height}: ${Math.min(...maps)}`);
+        assert.ok((await contentWidth(page)) <= width, `${width}: ${await beyond(page)}`);
+      }
+    },
+    {
+      ready: there(hash.includes('by=') ? '#explore-grid.measured canvas' : '#explore-grid canvas'),
+    },
   );
 }
 
@@ -58,11 +94,24 @@ if (engine.hasCdp) {
         await session.send('Page.setFontSizes', { fontSizes: { standard: 24 } });
         await page.setViewport({ width: 390, height: 844 });
         await page.waitForFunction(() => getComputedStyle(document.body).fontSize === '24px');
-        // What is drawn for a width is drawn a frame later.
-        await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+        await sizesDrawn();
         assert.ok((await contentWidth(page)) <= 390, await beyond(page));
       },
       { ready: there(open) },
     );
   }
+  pageTest(
+    'text of twice the usual size leaves Explore’s small maps readable',
+    '#explore',
+    async (page) => {
+      const session = await page.createCDPSession();
+      await session.send('Page.setFontSizes', { fontSizes: { standard: 32 } });
+      await page.setViewport({ width: 1280, height: 800 });
+      await page.waitForFunction(() => getComputedStyle(document.body).fontSize === '32px');
+      await sizesDrawn();
+      const side = await page.$eval('#explore-grid canvas', (map) => map.clientWidth);
+      assert.ok(side >= 20, `${side}`);
+    },
+    { ready: there('#explore-grid canvas') },
+  );
 }
