@@ -124,6 +124,23 @@ roomTest('the panel of More stays within the column of its map', '', async (page
   assert.ok(panel.left >= column.left && panel.right <= column.right + 1);
 });
 
+roomTest('the panels of all menus lie within the window, in whichever width', '', async (page) => {
+  for (const width of [...widths, 706, 820, 896, 944, 1024]) {
+    await page.setViewport({ width, height: 1024 });
+    const panels = await page.$$eval('details.menu', (menus) =>
+      menus.map((menu) => {
+        menu.setAttribute('open', '');
+        const box = menu.querySelector('.menu-panel')?.getBoundingClientRect();
+        menu.removeAttribute('open');
+        return { id: menu.id, left: box?.left ?? NaN, right: box?.right ?? NaN };
+      }),
+    );
+    assert.equal(panels.length, 3);
+    const outside = panels.filter(({ left, right }) => !(left >= 0 && right <= width));
+    assert.deepEqual(outside, [], `${width}`);
+  }
+});
+
 roomTest('the lines from token to token show the whole sample', '', async (page) => {
   const [room] = await boxes(page, '#explore-lines .lines');
   for (const side of ['from', 'to']) {
