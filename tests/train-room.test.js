@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { load } from 'headwise';
 import { MAX_SEED } from '../web/page/shared/seeds.js';
 import { Checkpoints } from '../web/page/train/checkpoints.js';
-import { changeOf, History } from '../web/page/train/history.js';
+import { changeOf, History, thinnedPoints } from '../web/page/train/history.js';
 import { sinusoids } from '../web/page/train/model.js';
 import {
   changed,
@@ -24,6 +24,7 @@ import { Trainer } from '../web/page/train/trainer.js';
 import { knownOf, lacksText, leftOut, tooShort } from '../web/page/train/words.js';
 
 /** @import { Headwise } from 'headwise' */
+/** @import { Point } from '../web/page/train/history.js' */
 /** @import { Learnt, Row, Task } from '../web/page/train/tasks/task.js' */
 /** @import { Settings } from '../web/page/train/settings.js' */
 
@@ -253,6 +254,40 @@ test('the history stays within its bound, and finds what was seen at a step', ()
   const large = new History();
   for (let step = 0; step < 200; step++) large.add(snapshot(step, 0, 2 ** 17), []);
   assert.ok(large.bytes <= 6 * 2 ** 20);
+});
+
+test('the curves of a long run keep their beginning, and what was measured there', () => {
+  const [history, steps] = [new History(), 40_000];
+  /** The loss as it was smoothed, by its step. @type {number[]} */
+  const smoothed = [];
+  for (let step = 1; step <= steps; step++) {
+    const loss = Math.max(0.02, 3.8 - step / 75);
+    const last = smoothed[step - 1] ?? loss;
+    smoothed[step] = last + 0.05 * (loss - last);
+    history.add(snapshot(step, step % 10 ? NaN : Number(step >= 280)), [loss]);
+  }
+  const valueAt = (/** @type {Point[]} */ points, /** @type {number} */ step) =>
+    points.findLast(({ x }) => x <= step)?.y ?? NaN;
+  for (const points of [history.loss, history.accuracy]) {
+    assert.ok(points.length > 1000 && points.length <= 4000, `${points.length}`);
+    assert.ok(points[0].x <= 10 && points.at(-1)?.x === steps);
+    const gaps = points.slice(1).map(({ x }, i) => x - points[i].x);
+    assert.ok(Math.max(...gaps) <= 64, `a gap of ${Math.max(...gaps)}`);
+  }
+  for (const step of [100, 200, 500, 20_000]) {
+    const range = [smoothed[step - 32], smoothed[step]];
+    const y = valueAt(history.loss, step);
+    assert.ok(y <= range[0] && y >= range[1], `${step}: ${y}, expected ${range}`);
+  }
+  assert.deepEqual(
+    [200, 500, steps].map((step) => valueAt(history.accuracy, step)),
+    [0, 1, 1],
+  );
+  // What is drawn has the beginning too.
+  const drawn = thinnedPoints(history.loss, 240);
+  assert.ok(drawn.length > 100 && drawn.length <= 242, `${drawn.length}`);
+  assert.ok(drawn.filter(({ x }) => x <= 1000).length >= 3);
+  assert.equal(drawn.at(-1)?.x, steps);
 });
 
 test('the change is the first snapshot with half of the answers, or in a text a head that looks back', () => {

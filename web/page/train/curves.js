@@ -5,7 +5,7 @@
  *
  * @typedef {object} Curve
  * @property {string} of the class of its colour
- * @property {readonly Point[]} points
+ * @property {Point[]} points
  *
  * @typedef {object} Curves
  * @property {string} title
@@ -23,7 +23,7 @@ import { scaleLinear } from 'd3-scale';
 import { line } from 'd3-shape';
 import { formatCount } from '../shared/format.js';
 import { html, svg } from '../shared/template.js';
-import { thinned } from './history.js';
+import { thinnedPoints } from './history.js';
 
 const [WIDTH, HEIGHT] = [340, 132];
 const [LEFT, RIGHT, TOP, BOTTOM] = [46, 10, 8, 22];
@@ -56,7 +56,7 @@ export function curvesChart({ title, value, longest, end, top, format, curves, m
       )}
       ${marks.map((mark, i) => (mark === undefined ? '' : upright(mark, `train-mark ${curves[i].of}`)))}
       ${upright(Math.min(at, end), 'train-now')}
-      ${curves.map(({ of, points }) => svg`<path class="train-line ${of}" d=${path(thinned(points, MOST_POINTS)) ?? ''}></path>`)}
+      ${curves.map(({ of, points }) => svg`<path class="train-line ${of}" d=${path(thinnedPoints(points, MOST_POINTS)) ?? ''}></path>`)}
     </svg>
   </figure>`;
 }

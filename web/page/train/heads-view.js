@@ -16,8 +16,7 @@ import { headAt, isSameHead, shortName, spokenName } from '../shared/head-names.
 import { showLegend } from '../shared/legend.js';
 import { drawn, html, made, svg } from '../shared/template.js';
 import { labelOf } from '../shared/tokenize.js';
-import { thinned } from './history.js';
-import { FORMED } from './history.js';
+import { FORMED, thinnedSnapshots } from './history.js';
 import { SCORES } from './scores.js';
 
 const [WIDTH, HEIGHT] = [100, 26];
@@ -51,11 +50,11 @@ function paint(canvas, seen, i, n) {
   if (canvas.isConnected) draw();
 }
 
-/** @param {readonly Snapshot[]} list @param {number} i which head @param {number} end the last step of the axis @param {number} at the step that is shown */
+/** @param {Snapshot[]} list @param {number} i which head @param {number} end the last step of the axis @param {number} at the step that is shown */
 function scoreCurves(list, i, end, at) {
   const first = i * SCORES.length;
   const x = (/** @type {number} */ step) => (WIDTH * step) / end;
-  const points = thinned(list, MOST_POINTS);
+  const points = thinnedSnapshots(list, MOST_POINTS);
   const paths = SCORES.map((_, score) =>
     line(
       (/** @type {Snapshot} */ one) => Math.round(10 * x(one.step)) / 10,

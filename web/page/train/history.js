@@ -16,16 +16,36 @@ const MOST_POINTS = 4000;
 /** Each step's rows shake its loss: how much a step counts. */
 const SHARE = 0.05;
 
-/** At most so many of a list, evenly, its last one among them. @template T @param {readonly T[]} list @param {number} most */
-export function thinned(list, most) {
-  const stride = Math.ceil(list.length / most);
-  return list.filter((_, i) => (list.length - 1 - i) % stride === 0);
+/**
+ * Of what was seen at some steps about so many: the first in each stretch of steps, and the last of all. By steps, not by
+ * places in the list: the beginning of a long run would become sparser each time. While a list grows, the same ones stay.
+ *
+ * @template T
+ * @param {T[]} list by steps
+ * @param {number} most
+ * @param {(one: T) => number} stepOf
+ */
+function thinned(list, most, stepOf) {
+  if (list.length <= most) return list;
+  const last = list.length - 1;
+  const steps = stepOf(list[last]) - stepOf(list[0]) + 1;
+  const stride = 2 ** Math.ceil(Math.log2(steps / most));
+  const stretchOf = (/** @type {T} */ one) => Math.floor(stepOf(one) / stride);
+  return list.filter(
+    (one, i) => i === 0 || i === last || stretchOf(one) !== stretchOf(list[i - 1]),
+  );
 }
 
-/** With one point more; of too many, every other one goes. @param {Point[]} points @param {Point} point */
+/** @param {Point[]} points @param {number} most */
+export const thinnedPoints = (points, most) => thinned(points, most, ({ x }) => x);
+
+/** @param {Snapshot[]} seen @param {number} most */
+export const thinnedSnapshots = (seen, most) => thinned(seen, most, ({ step }) => step);
+
+/** With one point more; of too many about half stay. @param {Point[]} points @param {Point} point */
 function withPoint(points, point) {
   points.push(point);
-  return points.length > MOST_POINTS ? thinned(points, MOST_POINTS / 2 + 1) : points;
+  return points.length > MOST_POINTS ? thinnedPoints(points, MOST_POINTS / 2) : points;
 }
 
 export class History {
@@ -36,7 +56,6 @@ export class History {
   highestLoss = 0;
   /** Wherever it was measured. @type {Point[]} */
   accuracy = [];
-  #stride = 1;
 
   get bytes() {
     return this.seen.reduce((sum, one) => sum + bytesOf(one), 0);
@@ -60,20 +79,7 @@ export class History {
     if (this.last?.step === step) this.seen.pop();
     this.seen.push(snapshot);
     const most = Math.min(MOST_SNAPSHOTS, Math.floor(MOST_BYTES / bytesOf(snapshot)));
-    if (this.seen.length > most) this.#thin(most);
-  }
-
-  /** Leaves half of the most at most, evenly: the first of each stretch of steps, and the last of all. @param {number} most */
-  #thin(most) {
-    const { last } = this;
-    const stretchOf = (/** @type {Snapshot | undefined} */ one) =>
-      Math.floor((one?.step ?? -1) / this.#stride);
-    while (this.seen.length > most / 2) {
-      this.seen = this.seen.filter(
-        (one, i, all) => stretchOf(one) !== stretchOf(all[i - 1]) || one === last,
-      );
-      if (this.seen.length > most / 2) this.#stride *= 2;
-    }
+    if (this.seen.length > most) this.seen = thinnedSnapshots(this.seen, most / 2);
   }
 
   /** The snapshot of a step, or the last one before it. @param {number} step */
