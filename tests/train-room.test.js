@@ -411,6 +411,44 @@ test('every step of a run is found again, to the bit, with the heads that were m
   for (const one of [trainer, other]) one.dispose();
 });
 
+/** Does its steps in no time, and keeps states of so many bytes. @param {number} bytes */
+function quickTrainer(bytes) {
+  const state = { data: new Float32Array(bytes / 4), shape: [bytes / 4] };
+  const trainer = {
+    ...{ step: 0, done: 0 },
+    train: () => (trainer.step++, trainer.done++),
+    save: () => ({ step: trainer.step, weights: { state }, optimizer: {} }),
+    restore: (/** @type {{ step: number }} */ { step }) => (trainer.step = step),
+  };
+  return trainer;
+}
+
+for (const { bytes, most } of [
+  { bytes: 2 ** 17, most: 400 },
+  { bytes: 2 ** 23, most: 12_800 },
+]) {
+  test(`going back in a long run takes at most ${most} steps, of which it tells (states of ${bytes} bytes)`, () => {
+    const [trainer, past] = [quickTrainer(bytes), quickTrainer(bytes)];
+    const checkpoints = new Checkpoints();
+    const as = (/** @type {any} */ one) => /** @type {Trainer} */ (one);
+    checkpoints.add(as(trainer));
+    while (trainer.step < 40_000) {
+      trainer.train();
+      checkpoints.add(as(trainer));
+    }
+    for (let step = 99; step < 40_000; step += 1234) {
+      past.done = 0;
+      /** @type {number[]} */
+      const told = [];
+      checkpoints.replay(as(past), step, (left) => told.push(left));
+      assert.equal(past.step, step);
+      assert.ok(past.done <= most, `${past.done} steps to step ${step}`);
+      const words = Array.from({ length: Math.ceil(past.done / 100) - 1 }, (_, i) => 100 * (i + 1));
+      assert.deepEqual(told, words.reverse(), `${step}`);
+    }
+  });
+}
+
 test('a text’s model writes on from its prompt', () => {
   const trainer = new Trainer(hw, austen, DEFAULTS.austen);
   const { written } = trainer.snapshot();

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { DEFAULTS, Store } from '../web/page/state.js';
 import { effect } from '../web/page/shared/signals.js';
+import { Requests } from '../web/page/train/requests.js';
 import { Training } from '../web/page/train/training.js';
 import { FakeWorker } from './fakes.js';
 
@@ -247,4 +248,31 @@ test('a view that cannot show what went wrong leaves no call under way', async (
   await doStep(1);
   await next;
   assert.deepEqual([words(room), room.step.value], ['', 1]);
+});
+
+test('while a run goes back it is said how many steps are left, until it is there', async () => {
+  const room = await pausedRoom();
+  const stepping = room.stepOnce();
+  await doStep(1);
+  await stepping;
+  room.scrub(0);
+  const requests = new Requests(room, () => {});
+  const [run] = room.runs.value;
+  const keeping = requests.takeInTurn('keep', (told) => run.save(0, told));
+  await rest();
+  const heard = [requests.said.value.words];
+  for (const left of [1200, 100]) {
+    FakeWorker.last.newest('save').args[1](left);
+    await rest();
+    heard.push(requests.said.value.words);
+  }
+  FakeWorker.last.answer('save', {});
+  await keeping;
+  assert.deepEqual(
+    [...heard, requests.said.value.words],
+    [
+      ...['Going back to step 0 …', 'Going back to step 0: 1,200 to go.'],
+      ...['Going back to step 0: 100 to go.', ''],
+    ],
+  );
 });

@@ -7,9 +7,18 @@
  * @typedef {{ step: number, head: HeadName, isMuted: boolean }} Muting
  */
 
-/** The most states that are kept. */
-const MOST = 8;
+/** The most bytes of states that are kept, but for large models: so few states would be far from each other. */
+const MOST_BYTES = 32 * 2 ** 20;
+const FEWEST = 8;
 const FIRST_STRIDE = 25;
+/** Steps of a replay between two words of it. */
+const TOLD_EVERY = 100;
+
+/** @param {Saved} saved */
+const bytesOf = ({ weights, optimizer }) =>
+  [weights, optimizer]
+    .flatMap((dict) => Object.values(dict))
+    .reduce((sum, { data }) => sum + data.byteLength, 0);
 
 export class Checkpoints {
   /** By their steps; the first one stays. @type {Saved[]} */ #kept = [];
@@ -20,8 +29,9 @@ export class Checkpoints {
   add(trainer) {
     const last = this.#kept.at(-1);
     if (last && trainer.step < last.step + this.#stride) return;
-    this.#kept.push(trainer.save());
-    if (this.#kept.length <= MOST) return;
+    const saved = trainer.save();
+    this.#kept.push(saved);
+    if (this.#kept.length <= Math.max(FEWEST, Math.floor(MOST_BYTES / bytesOf(saved)))) return;
     this.#kept = this.#kept.filter((_, i) => i % 2 === 0);
     this.#stride *= 2;
   }
@@ -36,19 +46,24 @@ export class Checkpoints {
    *
    * @param {Trainer} trainer
    * @param {number} step no earlier than the first state's
+   * @param {(left: number) => void} [told] how many steps are still to do, now and then
    */
-  replay(trainer, step) {
+  replay(trainer, step, told) {
     const from = /** @type {Saved} */ (this.#kept.findLast((saved) => saved.step <= step));
     trainer.restore(from);
     // A state was kept before heads were muted at its step.
-    const left = this.#mutings.filter((muting) => muting.step >= from.step && muting.step <= step);
+    const mutings = this.#mutings.filter(
+      (muting) => muting.step >= from.step && muting.step <= step,
+    );
     for (;;) {
-      while (left.length && left[0].step === trainer.step) {
-        const { head, isMuted } = /** @type {Muting} */ (left.shift());
+      while (mutings.length && mutings[0].step === trainer.step) {
+        const { head, isMuted } = /** @type {Muting} */ (mutings.shift());
         trainer.mute(head, isMuted);
       }
       if (trainer.step >= step) return;
       trainer.train();
+      const left = step - trainer.step;
+      if (left > 0 && left % TOLD_EVERY === 0) told?.(left);
     }
   }
 }

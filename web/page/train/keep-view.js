@@ -5,6 +5,7 @@
  * @import { Store } from '../state.js'
  * @import { Training } from './training.js'
  * @import { Kept } from './kept.js'
+ * @import { Told } from './worker/train-worker.js'
  */
 
 import { goToRoom } from '../mirror.js';
@@ -28,15 +29,15 @@ function firstRun(room) {
   return { run, step: room.back.peek() === null ? undefined : room.shown.peek() };
 }
 
-/** Its folder, with its name. @param {Training} room */
-async function folderOf(room) {
+/** Its folder, with its name. @param {Training} room @param {Told} told */
+async function folderOf(room, told) {
   const { run, step } = firstRun(room);
-  return { run, ...(await run.files(step)) };
+  return { run, ...(await run.files(step, told)) };
 }
 
-/** @param {Store} store @param {Training} room */
-async function openInExplore(store, room) {
-  const { run, files, folder } = await folderOf(room);
+/** @param {Store} store @param {Training} room @param {Told} told */
+async function openInExplore(store, room, told) {
+  const { run, files, folder } = await folderOf(room, told);
   const found = MODEL.map((name) => ({
     path: `${folder}/${name}`,
     file: new File([files[name]], name),
@@ -47,9 +48,9 @@ async function openInExplore(store, room) {
   goToRoom(store, 'explore');
 }
 
-/** @param {Training} room */
-async function saveFolder(room) {
-  const { files, folder } = await folderOf(room);
+/** @param {Training} room @param {Told} told */
+async function saveFolder(room, told) {
+  const { files, folder } = await folderOf(room, told);
   const href = URL.createObjectURL(zipOf(files, folder));
   el('a', { href, download: `${folder}.zip` }).click();
   URL.revokeObjectURL(href);
@@ -65,18 +66,18 @@ async function openSaved(room, found) {
   room.resume(settings, saved);
 }
 
-/** Goes on from the step that is looked back at. @param {Training} room */
-async function goOnFromHere(room) {
+/** Goes on from the step that is looked back at. @param {Training} room @param {Told} told */
+async function goOnFromHere(room, told) {
   const { run, step } = firstRun(room);
-  room.resume(run.settings, await run.save(step));
+  room.resume(run.settings, await run.save(step, told));
   // The button goes with what was looked back at.
   byId('train-play', HTMLButtonElement).focus();
 }
 
-/** Keeps the run in this browser. @param {Training} room @returns {Promise<Kept>} */
-async function keepHere(room) {
+/** Keeps the run in this browser. @param {Training} room @param {Told} told @returns {Promise<Kept>} */
+async function keepHere(room, told) {
   const { run, step } = firstRun(room);
-  const made = { settings: run.settings, saved: await run.save(step) };
+  const made = { settings: run.settings, saved: await run.save(step, told) };
   try {
     await keep(made);
   } catch (cause) {
@@ -117,12 +118,12 @@ export function keepView(store, room) {
   const { said } = requests;
   /** What the buttons take: of two runs the first, by its title. */
   const which = () => (room.runs.value.length > 1 ? ' this run' : '');
-  /** @param {string} id @param {() => string} words @param {() => Promise<unknown>} act */
+  /** @param {string} id @param {() => string} words @param {(told: Told) => Promise<unknown>} act */
   const button = (id, words, act) => html`<button type="button" class="quiet" id=${id}
     ?disabled=${drawn(() => room.runs.value.length === 0)}
     @click=${() => requests.takeInTurn(id, act)}>${drawn(words)}</button>`;
-  const keepAndSay = async () => {
-    const made = await keepHere(room);
+  const keepAndSay = async (/** @type {Told} */ told) => {
+    const made = await keepHere(room, told);
     kept.value = made;
     requests.say(`Kept: ${nameOf(made)}.`);
   };
@@ -137,18 +138,18 @@ export function keepView(store, room) {
     ${button(
       'train-explore',
       () => `Open${which()} in Explore`,
-      () => openInExplore(store, room),
+      (told) => openInExplore(store, room, told),
     )}
     ${button(
       'train-save',
       () => `Save${which()} as a Hugging Face folder`,
-      () => saveFolder(room),
+      (told) => saveFolder(room, told),
     )}
     ${button('train-keep', () => `Keep${which()} in this browser`, keepAndSay)}
     ${drawn(() =>
       room.back.value === null
         ? ''
-        : button('train-from-here', goOnWords, () => goOnFromHere(room)),
+        : button('train-from-here', goOnWords, (told) => goOnFromHere(room, told)),
     )}
     ${drawn(() => kept.value && resumeButton(kept.value))}
     ${folderChoice(room, requests)}

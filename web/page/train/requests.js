@@ -2,6 +2,7 @@
  * What is asked of a run beside training: one thing after another, and what is said of it. The run goes on if it fails.
  *
  * @import { Training } from './training.js'
+ * @import { Told } from './worker/train-worker.js'
  */
 
 import { formatCount } from '../shared/format.js';
@@ -43,7 +44,7 @@ export class Requests {
     }
   }
 
-  /** Takes something of the run when all that was asked for before is done. @param {string} id of the button @param {() => Promise<unknown>} act */
+  /** Takes something of the run when all that was asked for before is done. @param {string} id of the button @param {(told: Told) => Promise<unknown>} act */
   async takeInTurn(id, act) {
     if (this.#asked.has(id)) return;
     const done = Promise.allSettled(this.#asked.values()).then(() => this.#take(act));
@@ -52,14 +53,17 @@ export class Requests {
     this.#asked.delete(id);
   }
 
-  /** At a step that is looked back at, steps since a checkpoint are trained once more. @param {() => Promise<unknown>} act */
+  /** At a step that is looked back at, steps since a checkpoint are trained once more. @param {(told: Told) => Promise<unknown>} act */
   async #take(act) {
     const { back, shown } = this.#room;
     const step = formatCount(shown.peek());
-    const waiting = back.peek() === null ? '' : `Going back to step ${step} …`;
+    let waiting = back.peek() === null ? '' : `Going back to step ${step} …`;
     await this.attempt(() => {
       this.say(waiting);
-      return act();
+      return act((left) => {
+        waiting = `Going back to step ${step}: ${formatCount(left)} to go.`;
+        this.say(waiting);
+      });
     });
     if (this.said.peek().words === waiting) this.say('');
   }

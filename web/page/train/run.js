@@ -6,7 +6,7 @@
  * @import { Signal } from '../shared/signals.js'
  * @import { Settings } from './settings.js'
  * @import { Saved, Snapshot } from './trainer.js'
- * @import { TrainWorker } from './worker/train-worker.js'
+ * @import { Told, TrainWorker } from './worker/train-worker.js'
  *
  * @typedef {Awaited<ReturnType<Connected<TrainWorker>['remote']['start']>>} About
  * @typedef {{ losses: readonly number[], snapshot: Snapshot }} Seen losses: since the snapshot before
@@ -123,14 +123,14 @@ export class Run {
     this.muted.value = isMuted ? [...others, head] : others;
   }
 
-  /** What the run was at a step, or is now, to go on from. @param {number} [step] */
-  save(step) {
-    return this.#connected.remote.save(step);
+  /** What the run was at a step, or is now, to go on from. @param {number} [step] @param {Told} [told] */
+  save(step, told) {
+    return this.#connected.remote.save(step, told);
   }
 
-  /** Its folder, with its name. @param {number} [step] default: now */
-  files(step) {
-    return this.#connected.remote.files(step, this.settings);
+  /** Its folder, with its name. @param {number} [step] default: now @param {Told} [told] */
+  files(step, told) {
+    return this.#connected.remote.files(step, this.settings, told);
   }
 
   end() {

@@ -97,25 +97,27 @@ function mute(head, isMuted) {
   return trainer.snapshot(true);
 }
 
-/** What the run was at a step, or what it is now. @template T @param {number | undefined} step @param {(trainer: Trainer) => T} act */
-function at(step, act) {
+/** How many steps to one that is looked back at are still to do, now and then. @typedef {(left: number) => void} Told */
+
+/** What the run was at a step, or what it is now. @template T @param {number | undefined} step @param {Told | undefined} told @param {(trainer: Trainer) => T} act */
+function at(step, told, act) {
   const { trainer, another, checkpoints } = run();
   if (step === undefined || step === trainer.step) return act(trainer);
   const past = another();
   try {
-    checkpoints.replay(past, step);
+    checkpoints.replay(past, step, told);
     return act(past);
   } finally {
     past.dispose();
   }
 }
 
-/** @param {number | undefined} step */
-const save = (step) => at(step, (trainer) => trainer.save());
+/** @param {number | undefined} step @param {Told} [told] */
+const save = (step, told) => at(step, told, (trainer) => trainer.save());
 
-/** @param {number | undefined} step @param {Settings} settings of the run */
-const files = (step, settings) =>
-  at(step, (trainer) => ({
+/** @param {number | undefined} step @param {Settings} settings of the run @param {Told} [told] */
+const files = (step, settings, told) =>
+  at(step, told, (trainer) => ({
     folder: folderName(settings, trainer),
     files: modelFiles(trainer, settings),
   }));
