@@ -249,3 +249,23 @@ roomTest(
     assert.deepEqual(await places(), unmuted);
   },
 );
+
+roomTest('the grid has no more nodes for models that were opened before', '', async (page) => {
+  /** How many nodes the grid of each model has, by its place or by a measure. */
+  const counts = async () => {
+    const found = [];
+    for (const model of ['induction', 'names', 'austen']) {
+      await reread(page, () => page.select('#explore-model', model));
+      for (const by of ['entropy', 'place']) {
+        if (by !== 'place') await page.select('#explore-by', by);
+        await page.click('#explore-sort');
+        await page.waitForSelector(`#explore-grid[data-sort=${by}]`);
+        found.push(await page.$eval('#explore-grid', (grid) => grid.childNodes.length));
+      }
+    }
+    return found;
+  };
+  const first = await counts();
+  assert.ok(first.every((count) => count > 6));
+  for (let i = 0; i < 2; i++) assert.deepEqual(await counts(), first);
+});

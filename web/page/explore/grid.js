@@ -7,6 +7,7 @@
  * @import { RunSummary } from './session.js'
  */
 
+import { keyed } from 'lit-html/directives/keyed.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { drawWeights } from '../../headwise/view.js';
 import { hasModifier } from '../shared/dom.js';
@@ -131,7 +132,6 @@ export function headGrid(room) {
     if (!run) return '';
     const { layer, head } = room.shown.value;
     const { layers, heads } = run;
-    const key = (/** @type {number} */ i) => `${layers} ${heads} ${i}`;
     const classes = [
       'explore-grid',
       room.values.value && 'measured',
@@ -139,12 +139,18 @@ export function headGrid(room) {
       areFine(room.largest.value) && 'fine',
       layers > heads && 'deep',
     ];
-    return html`<div id="explore-grid" class=${classes.filter(Boolean).join(' ')} role="group"
+    const grid = html`<div id="explore-grid" class=${classes.filter(Boolean).join(' ')} role="group"
       aria-labelledby="explore-grid-title" data-sort=${room.by.value} data-measure=${room.measure.value}
       style="--heads: ${heads}; --layers: ${layers}"
       @keydown=${followArrows} ${made(keepFocus, layer, head, room.order.value)}>
-      ${repeat(room.order.value, key, (i) => tile(room, run, i))}
+      ${repeat(
+        room.order.value,
+        (i) => i,
+        (i) => tile(room, run, i),
+      )}
       ${room.by.value === 'place' ? headings(run) : ''}
     </div>`;
+    // Another model's heads get another grid: where repeat takes a part away, lit 3 leaves a comment behind.
+    return keyed(`${layers} ${heads}`, grid);
   });
 }
