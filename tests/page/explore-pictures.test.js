@@ -160,3 +160,28 @@ roomTest(
     }
   },
 );
+
+roomTest('Save is a disabled link while no file is there', '?model=induction', async (page) => {
+  // A file that cannot be made.
+  await page.evaluate(() => {
+    const create = URL.createObjectURL;
+    URL.createObjectURL = () => {
+      URL.createObjectURL = create;
+      throw new Error('no room for it');
+    };
+  });
+  await openMenu(page, 'explore-files');
+  await page.click('#explore-export');
+  await says(page, '#export-told', /no room for it/);
+  const save = () =>
+    page.$eval('#export-save', (link) =>
+      ['href', 'role', 'aria-disabled'].map((name) => link.getAttribute(name)),
+    );
+  assert.deepEqual(await save(), [null, 'link', 'true']);
+  assert.deepEqual(await violations(page), []);
+  await page.select('#export-format', 'png');
+  await says(page, '#export-told', /iB/);
+  const [address, ...rest] = await save();
+  assert.match(address ?? '', /^blob:/);
+  assert.deepEqual(rest, [null, null]);
+});

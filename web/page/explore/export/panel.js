@@ -124,8 +124,8 @@ export function exportDialog(room) {
         Pictures of long texts are pooled and say so. Numbers are exact. The file is made in this tab.
       </p>
       <div class="row">
-        <a class="button" id="export-save" href=${address ?? nothing}
-          download=${name ?? nothing}>Save</a>
+        <a class="button" id="export-save" href=${address ?? nothing} download=${name ?? nothing}
+          role=${address ? nothing : 'link'} aria-disabled=${address ? nothing : 'true'}>Save</a>
         <button type="button" class="quiet" @click=${() => dialog().close()}>Close</button>
       </div>`;
   };
