@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { load } from 'headwise';
 import { loadGpt2 } from 'headwise/gpt2';
+import { loadModel } from 'headwise/models';
 import { folderName, modelFiles } from '../web/page/train/files.js';
 import { readSaved, zipOf } from '../web/page/train/saved.js';
 import { DEFAULTS } from '../web/page/train/settings.js';
@@ -59,6 +60,18 @@ test('a saved folder opens as a GPT-2, and the run goes on from it to the bit', 
   ]) {
     assert.deepEqual(await readSaved(some), kept, 'the folder that was in it');
   }
+});
+
+test('a saved folder says that no token begins or ends a text, and opens with loadModel', async () => {
+  const trainer = newTrainer();
+  const files = modelFiles(trainer, DEFAULTS.reversal);
+  const config = JSON.parse(new TextDecoder().decode(files['config.json']));
+  // A config that says nothing means GPT-2's 50256, which is no token of so small a vocabulary.
+  assert.deepEqual([config.bos_token_id, config.eos_token_id], [null, null]);
+  const model = await loadModel(hw, { config, weights: files['model.safetensors'] });
+  const { ids } = trainer.example;
+  assert.deepEqual(model.forward(ids).logits.data, trainer.model.forward(ids).logits.data);
+  for (const one of [model, trainer]) one.dispose();
 });
 
 test('a saved folder keeps which heads are muted, and what they wrote before', async () => {

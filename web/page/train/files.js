@@ -30,6 +30,8 @@ const configOf = ({ vocabSize, contextLength, dModel, numLayers, numHeads, dFf, 
   ...{ tie_word_embeddings: true, torch_dtype: 'float32', layer_norm_epsilon: eps },
   ...{ vocab_size: vocabSize, n_positions: contextLength, n_embd: dModel },
   ...{ n_layer: numLayers, n_head: numHeads, n_inner: dFf },
+  // Without them transformers takes GPT-2's, which are no tokens here.
+  ...{ bos_token_id: null, eos_token_id: null },
 });
 
 /** Under which name the folder has what a muted head wrote. @param {HeadName} head */
