@@ -87,8 +87,12 @@ test('what is trained is read: config, weights, tokenizer, scores and card', asy
       weights: file('model.safetensors'),
     });
     const { encode, token } = readTokenizer(await json(join(out, 'tokenizer.json')));
-    const shipped = await json(fileURLToPath(new URL(`${name}/tokenizer.json`, MODELS)));
-    assert.deepEqual(await json(join(out, 'tokenizer.json')), shipped);
+    for (const part of ['config.json', 'tokenizer.json']) {
+      const shipped = await json(fileURLToPath(new URL(`${name}/${part}`, MODELS)));
+      assert.deepEqual(await json(join(out, part)), shipped);
+    }
+    const { bos_token_id: first, eos_token_id: last } = await json(join(out, 'config.json'));
+    assert.deepEqual([first, last], [null, null]); // GPT-2's are no tokens of these
     const ids = encode(name === 'names' ? 'Mary saw john' : 'aB9');
     assert.deepEqual(
       ids.map((id) => token(id).text).join(''),

@@ -34,6 +34,9 @@ const configOf = ({ options }, more) => ({
   n_head: options.numHeads,
   n_inner: options.dFf,
   layer_norm_epsilon: options.eps,
+  // Without them transformers takes GPT-2's, which may be no tokens here.
+  bos_token_id: null,
+  eos_token_id: null,
   ...more,
 });
 
