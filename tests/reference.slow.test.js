@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { load } from 'headwise';
 import config from '../vite.config.js';
 import { readHeader } from '../web/reference/c-documents.js';
-import { unalias } from '../web/reference/types.js';
 import { runNode } from './child.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -139,14 +138,6 @@ test('a declaration without a comment is refused by its name', () => {
   const [{ declarations }] = readHeader(documented).sections;
   assert.deepEqual(declarations[0].names, ['hw_one']);
   assert.throws(() => readHeader(`${documented}\nvoid hw_two(void);\n`), /hw_two has no comment/);
-});
-
-test('an alias of what another file declares becomes the thing itself', () => {
-  const text = unalias(
-    'export type A = import("./b.js").A;\nexport type C = import("./d.js").D;\n',
-  );
-  assert.match(text, /import type \{ A \} from ".\/b.js";\nexport type \{ A \};/);
-  assert.match(text, /import type \{ D as C \} from ".\/d.js";\nexport type \{ C \};/);
 });
 
 test('no link leads nowhere, neither to a missing file nor to a missing place in one', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { withUndefined } from '../web/build/optional-types.js';
+import { withReExports } from '../web/build/re-exports.js';
 import { runNode } from './child.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -66,16 +67,23 @@ const blocks = [...readme.matchAll(/```js\n([^]*?)```/g)].map(([, code]) => code
 
 test('declarations are written without a complaint', () => assert.equal(declared, ''));
 
-test('optional properties take undefined, within each other too, and Required takes it away', () => {
-  const written = withUndefined(
-    'export class A { a?: Required<B | Required<{ c?: () => void }>>; d: number }\n',
-  );
-  const [line, whole] = written.split('\n');
+test('optional properties take undefined, within each other too, and Required takes it away', () =>
   assert.equal(
-    line,
-    'export class A { a?: Whole<B | Whole<{ c?: (() => void) | undefined }>> | undefined; d: number }',
+    withUndefined('export class A { a?: Required<B<{ c?: () => void }>>; d: number }\n'),
+    'export class A { a?: { [Key in keyof B<{ c?: (() => void) | undefined }>]-?: ' +
+      'Exclude<B<{ c?: (() => void) | undefined }>[Key], undefined> } | undefined; d: number }\n',
+  ));
+
+test('a type of another file is handed on, and not one with other parameters', () => {
+  const kept = "export type E = import('./d.js').E<any>;\n";
+  const text = withReExports(
+    `export type A<T = 1> = import('./b.js').A<T>;\nexport type C = import("./d.js").D;\n${kept}`,
   );
-  assert.match(whole, /^type Whole<T> = /);
+  assert.equal(
+    text,
+    "import type { A } from './b.js';\nexport type { A };\n" +
+      `import type { D as C } from "./d.js";\nexport type { C };\n${kept}`,
+  );
 });
 
 test('each way of calling a function has its comment, as editors show it', async () => {
@@ -128,6 +136,16 @@ test('with the lines of README React knows the element', async () => {
 test('a consumer’s code compiles, and its errors are errors', async () => {
   const path = join(ROOT, 'tests/embed/types/consumer.ts');
   assert.equal(await complaints({ 'consumer.ts': await readFile(path, 'utf8') }), '');
+});
+
+test('what an app makes with the package it can export, with declarations of its own', async () => {
+  const code = await readFile(join(ROOT, 'tests/embed/types/exported.ts'), 'utf8');
+  const outDir = join(folder, 'declared');
+  const written = { declaration: true, emitDeclarationOnly: true, noEmit: false, outDir };
+  assert.equal(await complaints({ 'exported.ts': code }, written), '');
+  const bundler = { ...written, module: 'ESNext', moduleResolution: 'Bundler' };
+  assert.equal(await complaints({ 'exported.ts': code }, bundler), '');
+  assert.match(await readFile(join(outDir, 'exported.d.ts'), 'utf8'), /const hw: Headwise;/);
 });
 
 test('what was not asked for is not there for sure', async () => {

@@ -19,31 +19,43 @@ function orUndefined(type) {
   ];
 }
 
-/** In the place of Required, which leaves undefined in a type that says it. */
-const WHOLE = 'type Whole<T> = { [Key in keyof T]-?: Exclude<T[Key], undefined> };';
+/**
+ * What `Required<T>` would be if it took undefined away too. It is written out, since an app's declarations could not name a type
+ * of the package's own. T is one object type, no union.
+ * @param {string} type
+ */
+const whole = (type) => `{ [Key in keyof ${type}]-?: Exclude<${type}[Key], undefined> }`;
 
-/** @param {ts.Node} node @returns {Edit[]} */
+/** @param {ts.Node} node @returns {node is ts.TypeReferenceNode} */
+const isRequired = (node) =>
+  ts.isTypeReferenceNode(node) && node.typeName.getText() === 'Required';
+
+/** @param {ts.Node} node @returns {Edit[]} of it and all that is in it */
 function editsOf(node) {
+  if (isRequired(node)) {
+    const [given] = node.typeArguments ?? [];
+    return [{ start: node.getStart(), end: node.end, text: whole(edited(given)) }];
+  }
+  /** @type {Edit[]} */
+  const edits = [];
+  node.forEachChild((child) => void edits.push(...editsOf(child)));
   const isMember =
     ts.isPropertySignature(node) || ts.isPropertyDeclaration(node) || ts.isMappedTypeNode(node);
-  if (isMember && node.questionToken && node.type) return orUndefined(node.type);
-  const isRequired = ts.isTypeReferenceNode(node) && node.typeName.getText() === 'Required';
-  return isRequired
-    ? [{ start: node.typeName.getStart(), end: node.typeName.end, text: 'Whole' }]
-    : [];
+  if (isMember && node.questionToken && node.type) edits.push(...orUndefined(node.type));
+  return edits;
+}
+
+/** @param {ts.Node} node @returns {string} its text with its edits */
+function edited(node) {
+  const from = node.getStart();
+  const edits = editsOf(node).map((edit) => ({
+    ...edit,
+    start: edit.start - from,
+    end: edit.end - from,
+  }));
+  return applyEdits(node.getText(), edits);
 }
 
 /** @param {string} text of a .d.ts file */
-export function withUndefined(text) {
-  const file = ts.createSourceFile('types.d.ts', text, ts.ScriptTarget.Latest, true);
-  /** @type {Edit[]} */
-  const edits = [];
-  /** @param {ts.Node} node */
-  function visit(node) {
-    edits.push(...editsOf(node));
-    node.forEachChild(visit);
-  }
-  visit(file);
-  const edited = applyEdits(text, edits);
-  return edits.some((edit) => edit.text === 'Whole') ? `${edited}${WHOLE}\n` : edited;
-}
+export const withUndefined = (text) =>
+  applyEdits(text, editsOf(ts.createSourceFile('types.d.ts', text, ts.ScriptTarget.Latest, true)));

@@ -3,21 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { withReExports } from '../build/re-exports.js';
 
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc6');
-
-/** `export type A = import("./b.js").C;`, with or without `<T>`, as JSDoc's imports of types become. */
-const ALIAS = /^export type (\w+)(?:<.*>)? = import\("([^"]*)"\)\.(\w+)(?:<[\w, ]+>)?;$/gm;
-
-/**
- * Aliases of what another file has become the thing itself, so that its members are shown and links lead to one place.
- * @param {string} text of a .d.ts file
- */
-export const unalias = (text) =>
-  text.replace(ALIAS, (_, alias, file, name) => {
-    const same = name === alias ? name : `${name} as ${alias}`;
-    return `import type { ${same} } from "${file}";\nexport type { ${alias} };`;
-  });
 
 /** A class's constructor that takes the engine first, with its comment. */
 const CONSTRUCTOR =
@@ -40,7 +28,7 @@ const withConstructors = (text) =>
     constructor(${parameters});`;
   });
 
-/** A type that another file exports, as unalias writes it. */
+/** A type that another file exports, as withReExports writes it. */
 const TAKEN = /^import type \{ (\w+) \} from "([^"]*)";\nexport type \{ \1 \};/gm;
 
 /**
@@ -85,7 +73,7 @@ export async function writeTypes(root, out) {
     const source = join(root, 'web', 'headwise', name.replace(/\.d\.ts$/, '.js'));
     const [about = ''] = MODULE.exec(await readFile(source, 'utf8')) ?? [];
     const text = withoutResults(await readFile(file, 'utf8'));
-    texts.set(file, about + withConstructors(unalias(text)));
+    texts.set(file, about + withConstructors(withReExports(text)));
   }
   for (const [file, text] of texts) {
     const isClass = (/** @type {string} */ from, /** @type {string} */ name) => {
