@@ -2,6 +2,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { withComments } from './comments.js';
+import { withoutInternal } from './internal.js';
 import { withUndefined } from './optional-types.js';
 import { withReExports } from './re-exports.js';
 
@@ -11,6 +12,6 @@ for (const name of await readdir(folder, { recursive: true })) {
   if (!name.endsWith('.d.ts')) continue;
   const path = join(folder, name);
   const source = await readFile(join(sources, name.replace(/\.d\.ts$/, '.js')), 'utf8');
-  const text = withReExports(withComments(await readFile(path, 'utf8'), source));
-  await writeFile(path, withUndefined(text));
+  const text = withoutInternal(withComments(await readFile(path, 'utf8'), source));
+  await writeFile(path, withUndefined(withReExports(text)));
 }

@@ -26,6 +26,7 @@ import {
   type Gpt2Result,
 } from 'headwise/gpt2';
 import { Decoder, loadModel, type Encoder } from 'headwise/models';
+import { MultiheadAttention, TransformerEncoderLayer } from 'headwise/torch';
 import { logitLens } from 'headwise/understanding';
 import { load as loadInline } from 'headwise/inline';
 import { AttentionMap, drawWeights, gradient, type Cells, type Region } from 'headwise/view';
@@ -158,6 +159,14 @@ export function trainedHere(hw: Headwise): Tensor[] {
 export const innards = (model: Decoder) => model.pointer;
 // @ts-expect-error it is the package's own
 export const innardsThere = (model: Remote<Decoder>) => model.checkRecording;
+// @ts-expect-error it is the package's own
+export const engineOf = (linear: Linear) => linear.engine;
+// @ts-expect-error it is the package's own
+export const engineThere = (linear: Remote<Linear>) => linear.engine;
+// @ts-expect-error it is the package's own
+export const projection = (attention: MultiheadAttention) => attention.out_proj;
+// @ts-expect-error it is the package's own
+export const firstNorm = (layer: TransformerEncoderLayer) => layer.norm1;
 // @ts-expect-error the engine comes first
 export const turned = (hw: Headwise) => new Decoder({ model_type: 'gpt2' }, hw);
 
