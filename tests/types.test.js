@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 import { withUndefined } from '../web/build/optional-types.js';
 import { withReExports } from '../web/build/re-exports.js';
 import { runNode } from './child.js';
@@ -60,6 +61,16 @@ async function complaints(files, options) {
   return tsc(['-p', config]);
 }
 
+/** Whether a member is one of the package's own for everyone. @param {ts.Symbol} member */
+const isPublic = ({ name, declarations = [] }) =>
+  !name.includes('#') &&
+  declarations.length > 0 &&
+  declarations.every(
+    (node) =>
+      node.getSourceFile().fileName.startsWith(folder) &&
+      !(ts.getCombinedModifierFlags(node) & ts.ModifierFlags.Protected),
+  );
+
 await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
 const declared = await install();
 const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
@@ -104,6 +115,34 @@ test('each way of calling a function has its comment, as editors show it', async
   assert.ok(overloads > 10, `${overloads}`);
   for (const name of ['models/decoder.d.ts', 'models/encoder.d.ts'])
     assert.match(await read(name), /\* Makes a model[^]*\*\/\n {4}constructor\(hw/);
+});
+
+test('every public name of every entry has a comment, and so has each of its members', async () => {
+  const { exports } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  const entries = Object.keys(exports).filter(
+    (entry) => exports[entry].types && !/js$/.test(entry),
+  );
+  const paths = entries.map((entry) => join(folder, 'headwise', exports[entry].types));
+  const lib = ['lib.esnext.d.ts', 'lib.dom.d.ts'];
+  const program = ts.createProgram(paths, { strict: true, types: [], lib });
+  const checker = program.getTypeChecker();
+  /** @param {ts.Symbol} name */
+  const isBare = (name) => name.getDocumentationComment(checker).length === 0;
+  const bare = new Set();
+  let names = 0;
+  for (const path of paths) {
+    const entry = checker.getSymbolAtLocation(program.getSourceFile(path) ?? assert.fail(path));
+    for (const exported of checker.getExportsOfModule(entry ?? assert.fail(path))) {
+      const isTaken = exported.flags & ts.SymbolFlags.Alias;
+      const name = isTaken ? checker.getAliasedSymbol(exported) : exported;
+      if (isBare(name)) bare.add(exported.name);
+      const members = checker.getDeclaredTypeOfSymbol(name).getProperties().filter(isPublic);
+      for (const member of members.filter(isBare)) bare.add(`${name.name}.${member.name}`);
+      names += 1 + members.length;
+    }
+  }
+  assert.deepEqual([...bare], []);
+  assert.ok(names > 1000, `${names}`);
 });
 
 test('every block of README compiles under strict', async () => {

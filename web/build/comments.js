@@ -1,4 +1,5 @@
-// The comments of overloads, which the compiler leaves out of declarations: editors would say nothing of `tensor` and `loadModel`.
+// Comments that the compiler leaves out of declarations, or leaves where no editor finds them: those of overloads, such as `tensor`
+// and `loadModel`, and the descriptions of @typedefs.
 import ts from 'typescript';
 import { applyEdits } from './edits.js';
 
@@ -43,26 +44,118 @@ const indented = (comment, indent) =>
     .join('\n');
 
 /**
- * @param {string} declarations a .d.ts file
- * @param {string} source the file that they are of
+ * The comments of overloads, each before its own.
+ * @param {ts.SourceFile} declarations
+ * @param {ts.SourceFile} source
+ * @returns {Edit[]}
  */
-export function withComments(declarations, source) {
+function ofOverloads(declarations, source) {
   /** @type {Map<string, string[]>} */
   const comments = new Map();
-  const { Latest } = ts.ScriptTarget;
-  eachCallable(ts.createSourceFile('source.js', source, Latest, true), (name, node) => {
+  eachCallable(source, (name, node) => {
     const own = commentsOf(node).filter(({ tags }) => tags?.some(ts.isJSDocOverloadTag));
     if (own.length > 0) comments.set(name, own.map((comment) => comment.getText()));
   });
   /** @type {Edit[]} */
   const edits = [];
-  const file = ts.createSourceFile('types.d.ts', declarations, Latest, true);
-  eachCallable(file, (name, node) => {
+  eachCallable(declarations, (name, node) => {
     const comment = comments.get(name)?.shift();
     if (comment === undefined) return;
     const start = node.getStart();
-    const indent = ' '.repeat(file.getLineAndCharacterOfPosition(start).character);
+    const indent = ' '.repeat(declarations.getLineAndCharacterOfPosition(start).character);
     edits.push({ start, end: start, text: `${indented(comment, indent)}\n${indent}` });
   });
-  return applyEdits(declarations, edits);
+  return edits;
+}
+
+/** The comments that hold @typedefs, of all statements and after the last. @param {ts.SourceFile} file */
+const typedefComments = (file) =>
+  [...file.statements, file.endOfFileToken]
+    .flatMap(commentsOf)
+    .filter(({ tags }) => tags?.some(ts.isJSDocTypedefTag));
+
+/** @param {ts.JSDoc['comment']} comment */
+const textOf = (comment) => ts.getTextOfJSDocComment(comment) ?? '';
+
+/** @typedef {{ description: string, members: Map<string, string> }} Said what a source says of a type */
+
+/**
+ * What a source says of its @typedefs, by their names. The compiler reads no @property beside a type that is written out.
+ * @param {ts.SourceFile} source
+ */
+function saidOfTypes(source) {
+  /** @type {Map<string, Said>} */
+  const said = new Map();
+  for (const comment of typedefComments(source)) {
+    const members = new Map();
+    for (const tag of comment.tags ?? []) {
+      const [, member, text] = /^(\w+)\s+([^]*)$/.exec(textOf(tag.comment)) ?? [];
+      if (tag.tagName.text === 'property' && member) members.set(member, text);
+    }
+    for (const tag of comment.tags ?? [])
+      if (ts.isJSDocTypedefTag(tag))
+        said.set(`${tag.name?.getText()}`, { description: textOf(comment.comment), members });
+  }
+  return said;
+}
+
+/** Before a node. @param {ts.Node} node @param {string} text @returns {Edit} */
+function commentOn(node, text) {
+  const start = node.getStart();
+  const { character } = node.getSourceFile().getLineAndCharacterOfPosition(start);
+  const indent = ' '.repeat(character);
+  const lines = text.split('\n');
+  const comment =
+    lines.length === 1
+      ? `/** ${text} */`
+      : `/**\n${lines.map((line) => `${indent} * ${line}\n`).join('')}${indent} */`;
+  return { start, end: start, text: `${comment}\n${indent}` };
+}
+
+/** On the members that a type writes out. @param {ts.Node} node @param {Map<string, string>} members @returns {Edit[]} */
+function ofMembers(node, members) {
+  /** @type {Edit[]} */
+  const edits = [];
+  node.forEachChild((child) => void edits.push(...ofMembers(child, members)));
+  const isMember = ts.isPropertySignature(node) || ts.isGetAccessor(node);
+  const text = isMember && members.get(node.name.getText());
+  return text ? [...edits, commentOn(node, text)] : edits;
+}
+
+/** In place of the comments that the compiler leaves by themselves. @param {ts.SourceFile} declarations @returns {Edit[]} */
+const takenAway = (declarations) =>
+  typedefComments(declarations).map(({ pos, end }) => {
+    const isLine = declarations.text[end] === '\n';
+    return { start: pos, end: isLine ? end + 1 : end, text: '' };
+  });
+
+/**
+ * The descriptions of @typedefs before their types.
+ * @param {ts.SourceFile} declarations
+ * @param {ts.SourceFile} source
+ * @returns {Edit[]}
+ */
+function ofTypedefs(declarations, source) {
+  const said = saidOfTypes(source);
+  return declarations.statements.filter(ts.isTypeAliasDeclaration).flatMap((type) => {
+    const { description, members } = said.get(type.name.text) ?? {};
+    const own = description ? [commentOn(type, description)] : [];
+    return members ? [...own, ...ofMembers(type.type, members)] : own;
+  });
+}
+
+/** @param {string} name @param {string} text */
+const parse = (name, text) => ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true);
+
+/**
+ * @param {string} declarations a .d.ts file
+ * @param {string} source the file that they are of
+ */
+export function withComments(declarations, source) {
+  const [to, from] = [parse('types.d.ts', declarations), parse('source.js', source)];
+  return applyEdits(declarations, [
+    ...ofOverloads(to, from),
+    ...takenAway(to),
+    ...ofTypedefs(to, from),
+  ]);
 }

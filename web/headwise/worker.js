@@ -142,14 +142,27 @@ import { startHost } from './worker/start-host.js';
  */
 
 /**
- * What can also be set in the Worker, as here: a mapped type has one type for reading and writing.
+ * What of a module can also be set in the Worker, as here: a mapped type has one type for reading and writing.
  * @typedef {{ get training(): Promise<boolean>, set training(value: boolean) }} RemoteTraining
+ * @property training Whether dropout is active. As in torch, a new module is in training mode.
+ */
+/**
+ * What of an optimizer can also be set in the Worker.
  * @typedef {{ get lr(): Promise<number>, set lr(value: number) }} RemoteRate
+ * @property lr The learning rate of the first group. Setting it changes all groups.
+ */
+/**
+ * What of a parameter can also be set in the Worker.
  * @typedef {{
  *   get data(): Promise<Floats>, set data(value: Floats),
  *   get grad(): Promise<Floats | null>, set grad(value: Floats | null),
  *   get requiresGrad(): Promise<boolean>, set requiresGrad(value: boolean)
  * }} RemoteValue
+ * @property data A copy of the value.
+ * @property grad A copy of the sum of the gradients from all calls of `backward`; null without a gradient. Set it to a tensor, or to
+ *   null to clear it.
+ * @property requiresGrad Whether `backward` computes the gradient; the value at the time `backward` runs counts. Default true. Set it
+ *   to false to freeze the parameter; unlike in torch, that also clears its gradient, so that no optimizer moves it.
  */
 /**
  * What of an object can be set.
@@ -161,6 +174,7 @@ import { startHost } from './worker/start-host.js';
  * Parameters in the Worker, with their own settings.
  * @template Settings
  * @typedef {{ params: readonly Remote<Parameter>[] } & Partial<Settings>} RemoteGroup
+ * @property params the group's parameters
  */
 /**
  * An object in the Worker, with the same member names. Await its calls (`new` too) and its values. Frozen values (`info`,

@@ -12,6 +12,7 @@ import { Optimizer } from './optimizer.js';
  * Parameters with their own settings. Missing settings are the optimizer's.
  * @template Settings
  * @typedef {{ readonly params: readonly (Parameter | Tensor)[] } & Partial<Settings>} ParameterGroup
+ * @property params the group's parameters, or tensors with requiresGrad
  */
 /**
  * Parameters of modules, tensors with requiresGrad, or groups of them.

@@ -1,7 +1,10 @@
 // Converts little-endian bytes of a file to float32. Like the engine, it assumes a little-endian machine.
 import { mostDimensions } from '../tensor/shape.js';
 
-/** @typedef {'BOOL' | 'U8' | 'I8' | 'U16' | 'I16' | 'U32' | 'I32' | 'U64' | 'I64' | 'F16' | 'BF16' | 'F32' | 'F64' | 'F8_E4M3' | 'F8_E5M2' | 'F8_E8M0' | 'C64'} Dtype a type's name in safetensors; values of F8 types and of C64 are not converted */
+/**
+ * A type's name in safetensors. Values of F8 types and of C64 are not converted.
+ * @typedef {'BOOL' | 'U8' | 'I8' | 'U16' | 'I16' | 'U32' | 'I32' | 'U64' | 'I64' | 'F16' | 'BF16' | 'F32' | 'F64' | 'F8_E4M3' | 'F8_E5M2' | 'F8_E8M0' | 'C64'} Dtype
+ */
 /** @typedef {(bytes: Uint8Array, floats: Float32Array) => void} Convert of as many values as floats has */
 
 /**

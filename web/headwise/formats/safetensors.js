@@ -26,7 +26,8 @@ import { openReader } from './source.js';
  */
 
 /**
- * @typedef {object} Piece some rows of a tensor; rows are indices of the first axis. A tensor of rank 0 has one row
+ * Some rows of a tensor. Rows are indices of the first axis. A tensor of rank 0 has one row.
+ * @typedef {object} Piece
  * @property {string} name the tensor's
  * @property {import('./convert.js').Dtype} dtype the tensor's, as in the file
  * @property {readonly number[]} shape the tensor's
@@ -37,8 +38,8 @@ import { openReader } from './source.js';
 
 /**
  * Some rows of a tensor, as bytes of the file.
- * @typedef {Omit<Piece, 'data'> & { bytes: Uint8Array }} BytePiece bytes: in the tensor's type, little endian. They may be
- *   memory of the source: do not change them
+ * @typedef {Omit<Piece, 'data'> & { bytes: Uint8Array }} BytePiece
+ * @property bytes in the tensor's type, little endian. They may be memory of the source: do not change them
  */
 
 /**

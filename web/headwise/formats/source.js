@@ -11,8 +11,9 @@ import { PartReader, StreamReader } from './reader.js';
 /** @typedef {import('./node-stream.js').NodeStream} NodeStream */
 
 /**
+ * Where bytes come from. A string is an address; in Node it may also be a path, relative to the working directory. A NodeStream is
+ * Node's Readable.
  * @typedef {Blob | ArrayBuffer | ArrayBufferView | Response | URL | string | ReadableStream<Uint8Array> | NodeStream} Source
- *   a string is an address; in Node it may also be a path, relative to the working directory. A NodeStream is Node's Readable
  */
 
 /**

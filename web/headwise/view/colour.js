@@ -88,6 +88,7 @@ export function shareOf(value, max, scale) {
 }
 
 /**
+ * The colours of weights, for a legend of one's own.
  * @param {object} [options]
  * @param {boolean} [options.signed] default false; true is for differences: negative and positive values have different colours
  * @returns {string} the colour scale as a CSS gradient from left to right, for a legend
