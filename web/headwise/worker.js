@@ -140,6 +140,12 @@ import { startHost } from './worker/start-host.js';
  *   options?: AttentionOptions<NeedWeights>
  * ) => Promise<Sent<AttentionResult<NeedWeights>>>} RemoteAttention
  */
+/**
+ * `transpose`, written out for the same reason.
+ * @typedef {<D extends import('./tensor/tensor.js').DType = 'float32'>(
+ *   a: import('./tensor/tensor.js').Tensor<D>, options?: Record<string, never>
+ * ) => Promise<import('./tensor/tensor.js').Tensor<D>>} RemoteTranspose
+ */
 
 /**
  * What of a module can also be set in the Worker, as here: a mapped type has one type for reading and writing.
@@ -185,6 +191,7 @@ import { startHost } from './worker/start-host.js';
  *   [K in keyof T as K extends 'Module' | keyof RemoteSettings<T> ? never : K extends string ? K : never]:
  *     K extends 'info' | 'shape' | 'options' | 'config' ? T[K]
  *     : K extends 'scaledDotProductAttention' ? RemoteAttention
+ *     : K extends 'transpose' ? RemoteTranspose
  *     : K extends 'enableGrad' | 'noGrad' ? RemoteStretch
  *     : [K, T[K]] extends ['AdamW' | 'SGD', new (parameters: any, options?: infer O) => infer I]
  *       ? new (parameters: readonly (Remote<Parameter> | RemoteGroup<O>)[], options?: O) => Promise<Remote<I>>

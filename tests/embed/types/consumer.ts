@@ -81,6 +81,8 @@ export async function askedThere(hw: RemoteHeadwise, maybe: boolean): Promise<Te
   const one = await block.forward(x, { needWeights: true });
   const mask = await hw.causalMask(1);
   const scores = await hw.scaledDotProductAttention(x, x, x, { needWeights: 'scores', mask });
+  const turned: Tensor<'bool'> = await hw.transpose(mask);
+  const product = await hw.matmul(await hw.transpose(x), x);
   // @ts-expect-error it was not asked for
   one.trace.shape;
   // @ts-expect-error it may be false
@@ -89,7 +91,7 @@ export async function askedThere(hw: RemoteHeadwise, maybe: boolean): Promise<Te
   await stack.forward(x, { needWeight: true });
   // @ts-expect-error a block has no cache
   await block.forward(x, { cache: null });
-  return [weights[0], map, one.weights, scores.weights];
+  return [weights[0], map, one.weights, scores.weights, product, await hw.sum(turned)];
 }
 
 export function asked(hw: Headwise, gpt2: Gpt2, maybe: boolean): (number | boolean | Tensor)[] {
