@@ -157,6 +157,10 @@ export function trainedHere(hw: Headwise): Tensor[] {
   return [loss, encoder.forward([1, 2], { trace: true }).trace[0].weights({ head: 0 })];
 }
 
+export const chosen = (hw: Headwise, { files }: HTMLInputElement) => files && loadModel(hw, files);
+// @ts-expect-error these are no files
+export const nodes = (hw: Headwise) => loadModel(hw, document.childNodes);
+
 // @ts-expect-error it is the package's own
 export const innards = (model: Decoder) => model.pointer;
 // @ts-expect-error it is the package's own

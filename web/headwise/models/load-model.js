@@ -26,9 +26,10 @@ import { openModel } from './open-model.js';
 /**
  * The place of a model: a Hugging Face id such as 'org/name', or the address of its page, of a folder there (`…/tree/main/folder`)
  * or of a file in it (`…/blob/main/config.json`); the address of a folder elsewhere or of a file in it (in Node also a path);
- * the files of a folder; or config and weights, each alone. Weights may be a list of shards.
- * @typedef {string | URL | readonly File[] | ModelParts} ModelSource
+ * the files of a folder, also the FileList of an input; or config and weights, each alone. Weights may be a list of shards.
+ * @typedef {string | URL | readonly File[] | { readonly length: number, item(index: number): File | null } | ModelParts} ModelSource
  */
+// A FileList is written out, since Node's types do not have the name.
 
 /**
  * Options of `loadModel`.
