@@ -116,6 +116,13 @@ const badCalls = [
     'metadata["a"]',
     '1',
   ],
+  [
+    'writeNpy as another dtype',
+    () => any(writeNpy)(tensor([1]), { dtype: 'float16' }),
+    'ERR_VALUE',
+    'writeNpy',
+    'dtype',
+  ],
   ['writeNpy of an array', () => writeNpy(any([1])), 'ERR_VALUE', 'tensor', '[1]'],
   [
     'more axes than files have',

@@ -106,6 +106,13 @@ function loads(hw) {
       'a value of type Object',
     ],
     [
+      'loading with options where loadModel has them',
+      () => any(loadGpt2)(hw, { config, weights }, { signal: undefined }),
+      'ERR_VALUE',
+      'loadGpt2',
+      'signal',
+    ],
+    [
       'loading into no engine',
       () => loadGpt2(any({}), { config, weights: new Blob([]) }),
       'ERR_VALUE',

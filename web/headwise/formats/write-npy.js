@@ -1,3 +1,4 @@
+import { checkOptions } from '../checks/check.js';
 import { newArray } from '../tensor/shape.js';
 import { magic } from './npy-header.js';
 import { byteLengthOf, bytesOf, checkWritable } from './write-safetensors.js';
@@ -8,10 +9,12 @@ import { byteLengthOf, bytesOf, checkWritable } from './write-safetensors.js';
  * Returns the bytes of a .npy file, version 1.0: float32 or bool in C order. The data starts at a multiple of 64 bytes.
  *
  * @param {AnyTensor} tensor
+ * @param {Record<string, never>} [options] none are supported; a `dtype`, for example, throws
  * @returns {Uint8Array<ArrayBuffer>}
- * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: not a Tensor that can be written; ERR_MEMORY: no memory for the file
+ * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: an option, or not a Tensor that can be written; ERR_MEMORY: no memory for the file
  */
-export function writeNpy(tensor) {
+export function writeNpy(tensor, options) {
+  checkOptions(options, [], 'writeNpy');
   const checked = checkWritable(tensor, 'tensor');
   const { dtype, shape } = checked;
   const descr = dtype === 'bool' ? '|b1' : '<f4';

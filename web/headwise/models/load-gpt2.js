@@ -46,8 +46,10 @@ import { loaderThere } from '../worker/there.js';
 /**
  * @param {import('../engine/headwise.js').Headwise | import('../worker.js').RemoteHeadwise} hw
  * @param {LoadGpt2Options} options
+ * @param {unknown} [more] loadModel has its options there
  */
-export async function loadGpt2(hw, options) {
+export async function loadGpt2(hw, options, more) {
+  checkOptions(more, [], 'loadGpt2 after config and weights');
   const there = loaderThere(hw);
   if (there !== undefined) {
     return there('loadGpt2', options, baseOf());
