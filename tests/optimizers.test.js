@@ -98,10 +98,11 @@ test('an optimizer that was disposed of does nothing more, of modules and of ten
       () => optimizer.step(),
       () => optimizer.stateDict(),
       () => optimizer.loadStateDict(saved),
+      () => optimizer.loadStateDict({}),
+      () => optimizer.zeroGrad(),
     ])
       throwsCode(call, 'ERR_DISPOSED', 'the AdamW was disposed of');
     assert.equal(own.data[0], value);
-    optimizer.zeroGrad();
   }
 });
 
@@ -252,6 +253,7 @@ test('optimizers refuse what they cannot use, in words', async () => {
   throwsCode(() => module.zeroGrad(any(true)), 'ERR_VALUE', 'zeroGrad: options is true');
   throwsCode(() => new Net().zeroGrad(any(true)), 'ERR_VALUE', 'zeroGrad: options is true');
   const good = optimizer.stateDict();
+  throwsCode(() => any(optimizer).stateDict({ prefix: 'a' }), 'ERR_VALUE', 'option prefix');
   throwsCode(() => optimizer.loadStateDict(any(null)), 'ERR_VALUE', 'dict is null');
   throwsCode(() => optimizer.loadStateDict({}), 'ERR_VALUE', 'dict has no param_groups.0.params');
   throwsCode(

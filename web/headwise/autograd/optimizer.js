@@ -194,16 +194,19 @@ export class Optimizer extends Owned {
    */
   zeroGrad(options) {
     checkOptions(options, [], 'zeroGrad');
+    addressOf(this);
     this.#places.flat().forEach((place) => place.clearGrad());
   }
 
   /**
    * The optimizer state and the groups' settings, as tensors for a safetensors file. A run continues from them with the same
    * bits. Keys number the parameters and groups: state.0.exp_avg, state.0.step, param_groups.0.lr and so on.
+   * @param {Record<string, never>} [options] none are supported
    * @returns {Record<string, Tensor>} a setting is a tensor of three numbers; their sum is the double, to within 1e-45
    * @throws {HeadwiseError} ERR_VALUE: a group's setting; ERR_MEMORY; ERR_DISPOSED
    */
-  stateDict() {
+  stateDict(options) {
+    checkOptions(options, [], 'stateDict');
     const settings = this.#settings();
     const states = statesOf(this.#places.flat(), this.#states);
     return dictOf(settings, this.#places, states, this.#method.moments);
@@ -218,6 +221,7 @@ export class Optimizer extends Owned {
    */
   loadStateDict(dict, options) {
     checkOptions(options, [], 'loadStateDict');
+    addressOf(this);
     const places = this.#places.flat();
     const { groups, entries } = matchDict(dict, this.#method, this.#places, this.constructor.name);
     const settings = groups.map((group) => this.#check(group));
