@@ -71,6 +71,20 @@ export const functions = (hw) => [
   ],
   ['matmul with a number', () => hw.matmul(zeros([3, 3]), any(2)), 'ERR_VALUE', 'b', '2'],
   [
+    'causalMask of rows and columns',
+    () => any(hw).causalMask(2, 1),
+    'ERR_VALUE',
+    'causalMask: options',
+    '1',
+  ],
+  [
+    'causalMask as a dtype',
+    () => any(hw).causalMask(2, { dtype: 'float32' }),
+    'ERR_VALUE',
+    'causalMask',
+    'dtype',
+  ],
+  [
     'softmax over a dimension',
     () => any(hw).softmax(zeros([2, 3]), 0),
     'ERR_VALUE',

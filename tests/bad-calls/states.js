@@ -34,6 +34,20 @@ export function states(hw) {
       'loadStateDict',
       'unknown option strict',
     ],
+    .../** @type {const} */ ([
+      ['parameters', 'recurse'],
+      ['namedParameters', 'prefix'],
+      ['stateDict', 'prefix'],
+    ]).map(
+      ([name, option]) =>
+        /** @type {import('./table.js').BadCall} */ ([
+          `${name} with ${option}`,
+          () => any(linear)[name]({ [option]: 'a' }),
+          'ERR_VALUE',
+          name,
+          option,
+        ]),
+    ),
     [
       'a missing key',
       () => linear.loadStateDict({ weight: state.weight }),

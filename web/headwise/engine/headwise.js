@@ -301,11 +301,12 @@ export class Headwise extends EngineClasses {
   /**
    * A mask that lets each token attend to itself and to earlier tokens.
    * @param {number} n
+   * @param {Record<string, never>} [options] none are supported; a `dtype`, for example, throws
    * @returns {Tensor<'bool'>} [n, n], true on and below the diagonal
    */
-  causalMask(n) {
+  causalMask(n, options) {
     this.#engine.checkAlive();
-    return functions.causalMask(n);
+    return functions.causalMask(n, options);
   }
 
   /**

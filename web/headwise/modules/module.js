@@ -271,25 +271,32 @@ export class Module extends Owned {
 
   /**
    * The parameters of the module and of all modules and tensors in it, each once, in the order of the state dict.
+   * @param {Record<string, never>} [options] none are supported; torch's `recurse`, for example, throws
    * @returns {Parameter[]}
    * @throws {HeadwiseError} ERR_DISPOSED
    */
-  parameters() {
-    return this.#entriesOnce().map(({ key, place }) => parameterOf(key, place));
+  parameters(options) {
+    return this.#entriesOnce(options, 'parameters').map(({ key, place }) =>
+      parameterOf(key, place),
+    );
   }
 
   /**
    * Returns the same as `parameters`, each with its name in this module's state dict. A parameter that an outer module has
    * listed under a longer name is another object here.
+   * @param {Record<string, never>} [options] none are supported; torch's `prefix`, for example, throws
    * @returns {Parameter[]}
    * @throws {HeadwiseError} ERR_DISPOSED
    */
-  namedParameters() {
-    return this.#entriesOnce().map(({ key, place }) => namedParameterOf(key, place));
+  namedParameters(options) {
+    return this.#entriesOnce(options, 'namedParameters').map(({ key, place }) =>
+      namedParameterOf(key, place),
+    );
   }
 
-  /** The first entry of each parameter. */
-  #entriesOnce() {
+  /** The first entry of each parameter. @param {unknown} options @param {string} method whose they are */
+  #entriesOnce(options, method) {
+    checkOptions(options, [], method);
     const known = new Set();
     return this.#entries().filter(({ place }) => {
       const is = identityOf(place);
@@ -318,10 +325,12 @@ export class Module extends Owned {
 
   /**
    * Copies of the parameters.
+   * @param {Record<string, never>} [options] none are supported; torch's `prefix`, for example, throws
    * @returns {Record<string, Tensor>} with torch's names and shapes, such as fc1.weight or layers.0.weight
    * @throws {HeadwiseError} ERR_DISPOSED
    */
-  stateDict() {
+  stateDict(options) {
+    checkOptions(options, [], 'stateDict');
     return Object.fromEntries(this.#entries().map(({ key, place }) => [key, place.read()]));
   }
 

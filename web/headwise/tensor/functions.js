@@ -237,8 +237,9 @@ export function rmsNorm(engine, input, options) {
   return engine.isRecording ? recordNorm(engine, y, [input, given.weight], x, factors, eps) : y;
 }
 
-/** @param {number} n @returns {Tensor<'bool'>} */
-export function causalMask(n) {
+/** @param {number} n @param {unknown} options @returns {Tensor<'bool'>} */
+export function causalMask(n, options) {
+  checkOptions(options, [], 'causalMask');
   checkSize(n, 'n', 0);
   const data = newArray(Uint8Array, sizeOf([n, n], 'the mask'));
   for (let row = 0; row < n; row++) {
