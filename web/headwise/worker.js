@@ -183,9 +183,9 @@ import { startHost } from './worker/start-host.js';
  * @property params the group's parameters
  */
 /**
- * An object in the Worker, with the same member names. Await its calls (`new` too) and its values. Frozen values (`info`,
- * `shape`, `options`, `config`) are available at once. An iterator, such as the result of `generate`, is asynchronous. Its classes
- * cannot be extended, so there is no Module.
+ * An object in the Worker, with the same member names. Await its calls (`new` too) and its values. Values that do not change
+ * (`info`, `shape`, `options`, `config`) are available at once. They are copies, frozen at their top level. An iterator, such as the
+ * result of `generate`, is asynchronous. Its classes cannot be extended, so there is no Module.
  * @template T
  * @typedef {{
  *   [K in keyof T as K extends 'Module' | keyof RemoteSettings<T> ? never : K extends string ? K : never]:

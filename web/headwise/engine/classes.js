@@ -46,7 +46,10 @@ function bind(engine, Module) {
 export class EngineClasses {
   /** @internal @param {Engine} engine */
   constructor(engine) {
-    /** torch.nn.Module: the base class for modules made of other modules. */
+    /**
+     * torch.nn.Module: the base class for modules made of other modules. Modules of other classes, such as Linear, are no instances
+     * of it.
+     */
     this.Module = /** @type {new () => ComposedModule} */ (
       /** @type {unknown} */ (bind(engine, ComposedModule))
     );
