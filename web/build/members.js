@@ -1,20 +1,25 @@
-// Drops what is @internal from declarations where the compiler's stripInternal leaves it: properties that a constructor assigns.
+// Members that a constructor assigns, as their comments say: the compiler leaves what is @internal, and declares what is @readonly
+// as if it could be set.
 import ts from 'typescript';
 import { applyEdits } from './edits.js';
 
 /** @typedef {import('./edits.js').Edit} Edit */
 
-/** @param {ts.ClassElement} member */
-const isInternal = (member) =>
-  ts.getJSDocTags(member).some(({ tagName }) => tagName.text === 'internal');
+/** @param {ts.ClassElement} member @returns {Edit[]} */
+function editsOf(member) {
+  const tags = ts.getJSDocTags(member).map(({ tagName }) => tagName.text);
+  if (tags.includes('internal')) return [{ start: member.pos, end: member.end, text: '' }];
+  const isFixed = tags.includes('readonly') && ts.isPropertyDeclaration(member);
+  const start = member.getStart();
+  return isFixed && !member.modifiers ? [{ start, end: start, text: 'readonly ' }] : [];
+}
 
 /** @param {string} text of a .d.ts file */
-export function withoutInternal(text) {
+export function withMembers(text) {
   const file = ts.createSourceFile('types.d.ts', text, ts.ScriptTarget.Latest, true);
-  /** @type {Edit[]} */
-  const edits = [];
-  for (const node of file.statements.filter(ts.isClassDeclaration))
-    for (const member of node.members.filter(isInternal))
-      edits.push({ start: member.pos, end: member.end, text: '' });
-  return applyEdits(text, edits);
+  const classes = file.statements.filter(ts.isClassDeclaration);
+  return applyEdits(
+    text,
+    classes.flatMap(({ members }) => members.flatMap(editsOf)),
+  );
 }

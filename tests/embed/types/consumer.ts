@@ -4,6 +4,7 @@ import {
   load,
   tensor,
   type Headwise,
+  type KeyValueCache,
   type Linear,
   type LoadOptions,
   type MultiHeadAttentionOptions,
@@ -27,6 +28,7 @@ import {
 } from 'headwise/gpt2';
 import { Decoder, loadModel, type Encoder } from 'headwise/models';
 import { MultiheadAttention, TransformerEncoderLayer } from 'headwise/torch';
+import 'headwise/worker-thread.js';
 import { logitLens } from 'headwise/understanding';
 import { load as loadInline } from 'headwise/inline';
 import { AttentionMap, drawWeights, gradient, type Cells, type Region } from 'headwise/view';
@@ -175,6 +177,34 @@ export const projection = (attention: MultiheadAttention) => attention.out_proj;
 export const firstNorm = (layer: TransformerEncoderLayer) => layer.norm1;
 // @ts-expect-error the engine comes first
 export const turned = (hw: Headwise) => new Decoder({ model_type: 'gpt2' }, hw);
+
+export function lengths(hw: Headwise, model: Decoder): void {
+  const x = tensor([[1, 2]]);
+  const kvLengths = Int32Array.of(1);
+  hw.scaledDotProductAttention(x, x, x, { kvLengths });
+  model.forward([[1, 2]], { lengths: kvLengths });
+  // @ts-expect-error neither an array nor a typed array
+  hw.scaledDotProductAttention(x, x, x, { kvLengths: { length: 1, 0: 2 } });
+}
+
+/** Each line assigns what is fixed. */
+export function fixed(hw: Headwise, model: Decoder, linear: Linear, cache: KeyValueCache): void {
+  // @ts-expect-error
+  hw.info = hw.info;
+  // @ts-expect-error
+  model.config = model.config;
+  // @ts-expect-error
+  linear.inFeatures = 3;
+  // @ts-expect-error
+  linear.parameters()[0].name = 'weight';
+  // @ts-expect-error
+  cache.dtype = 'float16';
+  // @ts-expect-error
+  tensor([1]).shape = [1, 1];
+}
+
+// @ts-expect-error it is no name of everyone's
+export type InThread = Port;
 
 export function rows(hw: Headwise): Tensor[] {
   const table = new hw.Embedding({ numEmbeddings: 9, embeddingDim: 2 });

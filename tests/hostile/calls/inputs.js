@@ -26,7 +26,7 @@ export function resizable({ data: values, shape }) {
   const array = new Type(buffer);
   array.set(values);
   const made = new Tensor(/** @type {Float32Array} */ (array), shape);
-  made.shape = [...shape];
+  /** @type {{ shape: readonly number[] }} */ (made).shape = [...shape];
   return made;
 }
 

@@ -15,6 +15,8 @@ import { copyList } from '../checks/foreign.js';
 import { prepareMask } from './mask.js';
 
 /** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
+/** @typedef {import('../tensor/make-tensor.js').NumberArray} NumberArray */
+/** @typedef {import('../tensor/make-tensor.js').BigIntArray} BigIntArray */
 
 /**
  * An optional part of a result. The type has it if the option is `true` (or a string or an array); otherwise it is Partial.
@@ -45,7 +47,8 @@ import { prepareMask } from './mask.js';
  *   i + causalOffset + right; -1: unlimited on that side
  * @property {boolean} [enableGqa] true lets k and v have fewer heads, a divisor of q's. Adjacent heads of q share each.
  *   Default false
- * @property {ArrayLike<number>} [kvLengths] the number of valid keys of each batch entry, past ones included, from 0 to Lkv; 0 gives zeros
+ * @property {readonly number[] | NumberArray | BigIntArray} [kvLengths] the number of valid keys of each batch entry, past
+ *   ones included, from 0 to Lkv; 0 gives zeros
  * @property {import('./operands.js').Past} [past] precedes k and v; the result then has present
  * @property {number} [dropoutP] default 0; drawn from the engine's generator as in torch, regardless of any module's mode
  * @property {NeedWeights} [needWeights] true: the probabilities after dropout; 'scores': the scaled scores before softcap;

@@ -52,7 +52,7 @@ export class Trace extends Owned {
     super(engine, pointer, 'trace_destroy');
     this.#engine = engine;
     this.#traced = traced;
-    /** The shape of the weights: [batch, heads, Lq, Lkv]. */
+    /** The shape of the weights: [batch, heads, Lq, Lkv]. @readonly */
     this.shape = Object.freeze([...shape]);
     this.#shape = this.shape;
   }

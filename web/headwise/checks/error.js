@@ -16,6 +16,7 @@ export class HeadwiseError extends Error {
     /**
      * The kind of the error. Codes are stable; the words of messages are not.
      * @type {HeadwiseErrorCode}
+     * @readonly
      */
     this.code = code;
   }

@@ -42,6 +42,7 @@ export class Headwise extends EngineClasses {
     /**
      * A description of this engine.
      * @type {Readonly<EngineInfo>}
+     * @readonly
      */
     this.info = Object.freeze({
       version,

@@ -112,13 +112,13 @@ export class SafetensorsFile {
     this.#reader = reader;
     this.#entries = entries;
     this.#data = data;
-    /** The name of the file in messages. */
+    /** The name of the file in messages. @readonly */
     this.name = reader.name;
-    /** The size of the file in bytes, computed from its header. */
+    /** The size of the file in bytes, computed from its header. @readonly */
     this.byteLength = data + (entries.at(-1)?.end ?? 0);
-    /** `__metadata__`; empty if the file has none. */
+    /** `__metadata__`; empty if the file has none. @readonly */
     this.metadata = metadata;
-    /** The tensors by name, in the order of the file. @type {ReadonlyMap<string, Readonly<TensorInfo>>} */
+    /** The tensors by name, in the order of the file. @readonly @type {ReadonlyMap<string, Readonly<TensorInfo>>} */
     this.tensors = new Map(
       entries.map(({ name, dtype, shape, start, end }) => [
         name,

@@ -33,6 +33,7 @@ export class Decoder extends LanguageModel {
     /**
      * What the config says, with defaults filled in.
      * @type {Readonly<import('./config.js').ModelConfig>}
+     * @readonly
      */
     this.config = innerOf(this).config;
   }

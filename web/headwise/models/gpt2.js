@@ -108,6 +108,7 @@ export class Gpt2 extends LanguageModel {
     /**
      * The options of the model, with defaults filled in.
      * @type {Readonly<Required<Gpt2Options>>}
+     * @readonly
      */
     this.options = Object.freeze(checked);
   }

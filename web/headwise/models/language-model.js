@@ -24,6 +24,8 @@ import { attribution, headCircuits } from './understanding.js';
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('../attention/trace.js').Trace} Trace */
 /** @typedef {import('../tensor/make-tensor.js').NestedNumbers} NestedNumbers */
+/** @typedef {import('../tensor/make-tensor.js').NumberArray} NumberArray */
+/** @typedef {import('../tensor/make-tensor.js').BigIntArray} BigIntArray */
 
 /**
  * The tokens whose logits are returned: the last, all, none, or those from start up to but not including end.
@@ -73,9 +75,9 @@ import { attribution, headCircuits } from './understanding.js';
  *   `backward` through it throws
  * @property {Ids} [positionIds] of the ids' shape: each token's position, below contextLength; default: its place in the row, after
  *   the tokens of a cache. Learned positions and rotary angles follow it; which tokens are attended to does not
- * @property {readonly number[]} [lengths] how many ids of each row count; the others are padding; nothing else depends on
- *   them. The logits of 'last' are those of each row's own last id, and a cache gets no padding. With a cache a row may have no
- *   ids: its logits and weights are padding
+ * @property {readonly number[] | NumberArray | BigIntArray} [lengths] how many ids of each row count; the others are padding; nothing
+ *   else depends on them. The logits of 'last' are those of each row's own last id, and a cache gets no padding. With a cache a row
+ *   may have no ids: its logits and weights are padding
  */
 
 /**

@@ -107,11 +107,11 @@ export class KeyValueCache extends Owned {
     super(engine, engine.result, 'cache_destroy');
     this.#engine = engine;
     this.#module = module;
-    /** The number of sequences. */
+    /** The number of sequences. @readonly */
     this.batch = batch;
-    /** The largest number of tokens of each sequence: the module's contextLength. */
+    /** The largest number of tokens of each sequence: the module's contextLength. @readonly */
     this.capacity = contextLength;
-    /** The type of keys and values in the cache. */
+    /** The type of keys and values in the cache. @readonly */
     this.dtype = dtype;
     this.#batch = batch;
     this.#capacity = contextLength;

@@ -23,9 +23,9 @@ export class Linear extends RowwiseModule {
     const { inFeatures, outFeatures } = config;
     const what = `a Linear of ${inFeatures} × ${outFeatures}`;
     super(engine, { kind: 'linear', config, what }, inFeatures, outFeatures);
-    /** Width of x. */
+    /** Width of x. @readonly */
     this.inFeatures = inFeatures;
-    /** Width of the output. */
+    /** Width of the output. @readonly */
     this.outFeatures = outFeatures;
   }
 }

@@ -52,6 +52,7 @@ export class MultiHeadAttentionWrapper extends AttentionModule {
     /**
      * The options of the wrapper, with defaults filled in.
      * @type {Readonly<Required<MultiHeadAttentionWrapperOptions>>}
+     * @readonly
      */
     this.options = Object.freeze(checked);
     this.#options = this.options;

@@ -80,6 +80,7 @@ export class MultiHeadAttention extends AttentionModule {
     /**
      * The options of the module, with defaults filled in.
      * @type {Readonly<Required<MultiHeadAttentionOptions>>}
+     * @readonly
      */
     this.options = Object.freeze(config);
     this.#options = this.options;

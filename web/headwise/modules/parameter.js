@@ -141,11 +141,13 @@ export class Parameter {
     /**
      * The name in the state dict of the outermost module that listed the parameter.
      * @type {string}
+     * @readonly
      */
     this.name = name;
     /**
      * The shape, frozen.
      * @type {readonly number[]}
+     * @readonly
      */
     this.shape = place.shape;
     this.#place = place;
@@ -233,7 +235,7 @@ export function parameterOf(name, place) {
   const parameter = parameters.get(is) ?? new Parameter(name, place);
   parameters.set(is, parameter);
   if (name.length > parameter.name.length) {
-    parameter.name = name;
+    /** @type {{ name: string }} */ (parameter).name = name;
   }
   return parameter;
 }

@@ -53,6 +53,7 @@ export class TransformerBlock extends AttentionModule {
     /**
      * The options of the block, with defaults filled in.
      * @type {Readonly<Required<TransformerBlockOptions>>}
+     * @readonly
      */
     this.options = Object.freeze(checked);
   }

@@ -33,6 +33,7 @@ export class TransformerStack extends AttendingModule {
     /**
      * The options of the stack, with defaults filled in.
      * @type {Readonly<Required<TransformerStackOptions>>}
+     * @readonly
      */
     this.options = Object.freeze(checked);
   }

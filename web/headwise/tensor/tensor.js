@@ -89,11 +89,13 @@ export class Tensor {
     /**
      * The sizes of the dimensions, frozen.
      * @type {readonly number[]}
+     * @readonly
      */
     this.shape = isKnown ? shape : Object.freeze(checkFit(data, shape));
     /**
      * The type of the elements in `data`.
      * @type {D}
+     * @readonly
      */
     this.dtype = /** @type {D} */ (kindOf(data) === 'Float32Array' ? 'float32' : 'bool');
     /** The elements, row-major: the array itself, not a copy. Elements of a bool tensor are 0 and 1. */
