@@ -117,7 +117,8 @@ function ofMembers(node, members) {
   /** @type {Edit[]} */
   const edits = [];
   node.forEachChild((child) => void edits.push(...ofMembers(child, members)));
-  const isMember = ts.isPropertySignature(node) || ts.isGetAccessor(node);
+  const isMember =
+    ts.isPropertySignature(node) || ts.isMethodSignature(node) || ts.isGetAccessor(node);
   const text = isMember && members.get(node.name.getText());
   return text ? [...edits, commentOn(node, text)] : edits;
 }
@@ -139,7 +140,9 @@ function ofTypedefs(declarations, source) {
   const said = saidOfTypes(source);
   return declarations.statements.filter(ts.isTypeAliasDeclaration).flatMap((type) => {
     const { description, members } = said.get(type.name.text) ?? {};
-    const own = description ? [commentOn(type, description)] : [];
+    // The older compiler, whose declarations the reference reads, has put it there.
+    const isThere = commentsOf(type).some(({ comment }) => textOf(comment) === description);
+    const own = description && !isThere ? [commentOn(type, description)] : [];
     return members ? [...own, ...ofMembers(type.type, members)] : own;
   });
 }

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { withComments } from '../build/comments.js';
 import { withReExports } from '../build/re-exports.js';
 
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc6');
@@ -50,7 +51,8 @@ const MODULE = /^\/\*\*(?:(?!\*\/)[^])*@module[^]*?\*\/\n/;
 const withoutResults = (text) => text.replace(/^(\s*set \w+\(.*\)): any;$/gm, '$1;');
 
 /**
- * Unlike those that the package ships, made by the newer tsc, they keep the descriptions of `@typedef`s.
+ * Unlike those that the package ships, made by the newer tsc, they have the descriptions of `@typedef`s in their places. Of members
+ * that a type writes out they are told as those are.
  * @param {string} root the repository
  * @param {string} out
  */
@@ -71,8 +73,9 @@ export async function writeTypes(root, out) {
     if (!name.endsWith('.d.ts')) continue;
     const file = join(out, name);
     const source = join(root, 'web', 'headwise', name.replace(/\.d\.ts$/, '.js'));
-    const [about = ''] = MODULE.exec(await readFile(source, 'utf8')) ?? [];
-    const text = withoutResults(await readFile(file, 'utf8'));
+    const told = await readFile(source, 'utf8');
+    const [about = ''] = MODULE.exec(told) ?? [];
+    const text = withComments(withoutResults(await readFile(file, 'utf8')), told);
     texts.set(file, about + withConstructors(withReExports(text)));
   }
   for (const [file, text] of texts) {

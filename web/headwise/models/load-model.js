@@ -28,6 +28,8 @@ import { openModel } from './open-model.js';
  * or of a file in it (`…/blob/main/config.json`); the address of a folder elsewhere or of a file in it (in Node also a path);
  * the files of a folder, also the FileList of an input; or config and weights, each alone. Weights may be a list of shards.
  * @typedef {string | URL | readonly File[] | { readonly length: number, item(index: number): File | null } | ModelParts} ModelSource
+ * @property length of a FileList
+ * @property item of a FileList
  */
 // A FileList is written out, since Node's types do not have the name.
 
