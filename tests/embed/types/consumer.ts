@@ -8,13 +8,15 @@ import {
   type Linear,
   type LoadOptions,
   type MultiHeadAttentionOptions,
+  Tensor,
   type AnyTensor,
-  type Tensor,
+  type NestedArray,
 } from 'headwise';
 import {
   openSafetensors,
   readGpt2Config,
   readNpy,
+  readSafetensors,
   writeSafetensors,
   type Gpt2Config,
   type SafetensorsFile,
@@ -177,6 +179,16 @@ export const projection = (attention: MultiheadAttention) => attention.out_proj;
 export const firstNorm = (layer: TransformerEncoderLayer) => layer.norm1;
 // @ts-expect-error the engine comes first
 export const turned = (hw: Headwise) => new Decoder({ model_type: 'gpt2' }, hw);
+
+/** What was read is numbers or truth values: its dtype tells TypeScript which. */
+export async function told(hw: Headwise, nested: NestedArray): Promise<Tensor[]> {
+  const { tensors } = await readSafetensors(new Uint8Array(8));
+  const read = [await readNpy(new Uint8Array(8)), tensors['weight'], tensor(nested)];
+  const linear = new hw.Linear({ inFeatures: 1, outFeatures: 1, bias: false });
+  linear.loadStateDict({ weight: new Tensor(Float32Array.of(1), [1, 1]) });
+  linear.loadStateDict(tensors);
+  return read.flatMap((one) => (one.dtype === 'float32' ? [hw.softmax(one)] : []));
+}
 
 export function lengths(hw: Headwise, model: Decoder): void {
   const x = tensor([[1, 2]]);

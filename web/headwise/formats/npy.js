@@ -81,7 +81,7 @@ async function readValues(reader, { dtype, isBigEndian, shape, elements }) {
  *
  * @param {Source} source
  * @param {SourceOptions} [options]
- * @returns {Promise<import('../tensor/tensor.js').AnyTensor>}
+ * @returns {Promise<Tensor | Tensor<'bool'>>} of numbers or of truth values, as its dtype says
  * @throws {HeadwiseError} ERR_FORMAT: another kind of file, an unsupported type (structures, objects, text, complex numbers), or
  *   a file that is truncated or too long; ERR_LOAD: it cannot be loaded, or a server sent a page instead; ERR_VALUE: a bad
  *   argument; ERR_MEMORY. An abort rejects with the signal's reason.
@@ -97,7 +97,10 @@ export async function readNpy(source, options) {
       );
     }
     const data = header.isFortran ? fromFortran(values, header.shape) : values;
-    return new Tensor(header.dtype === 'BOOL' ? Uint8Array.from(data) : data, header.shape);
+    const { dtype, shape } = header;
+    return dtype === 'BOOL'
+      ? /** @type {Tensor<'bool'>} */ (new Tensor(Uint8Array.from(data), shape))
+      : /** @type {Tensor} */ (new Tensor(data, shape));
   } finally {
     reader.close();
   }

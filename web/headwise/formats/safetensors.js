@@ -83,7 +83,7 @@ function* rowsOf({ dtype, shape, start, end }, pieceBytes) {
 /**
  * The contents of a whole file.
  * @typedef {object} SafetensorsContents
- * @property {Record<string, import('../tensor/tensor.js').AnyTensor>} tensors by name; BOOL becomes bool, every other type float32
+ * @property {Record<string, Tensor | Tensor<'bool'>>} tensors by name; BOOL becomes bool, every other type float32
  * @property {Readonly<Record<string, string>>} metadata `__metadata__`; empty if the file has none
  */
 
@@ -260,9 +260,10 @@ export async function readSafetensors(source, options) {
   }
   const tensors = Array.from(values, ([tensorName, data]) => {
     const { dtype, shape } = /** @type {TensorInfo} */ (file.tensors.get(tensorName));
-    /** @type {import('../tensor/tensor.js').AnyTensor} */
     const tensor =
-      dtype === 'BOOL' ? new Tensor(Uint8Array.from(data), shape) : new Tensor(data, shape);
+      dtype === 'BOOL'
+        ? /** @type {Tensor<'bool'>} */ (new Tensor(Uint8Array.from(data), shape))
+        : /** @type {Tensor} */ (new Tensor(data, shape));
     return [tensorName, tensor];
   });
   return { tensors: Object.fromEntries(tensors), metadata: file.metadata };

@@ -234,7 +234,7 @@ const table = { dtype: maybe(oneOf(['float32', 'bool'])) };
  * @param {NestedArray} array
  * @param {readonly number[]} [shape] default: the shape of the nested arrays; for a typed array [length]
  * @param {{ dtype?: DType }} [options] dtype: 'bool' or 'float32', as above
- * @returns {AnyTensor}
+ * @returns {Tensor | Tensor<'bool'>}
  * @throws {HeadwiseError} as for numbers
  */
 /**
