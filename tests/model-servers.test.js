@@ -202,6 +202,33 @@ test('a server that gives a file whole and says that it gives parts is asked for
     assert.equal(await server.read(), ROWS);
   }));
 
+test('of a beginning that does not end no more is read than was asked for', async () => {
+  const server = new Server();
+  let sent = 0;
+  let isLeft = false;
+  const spaces = new Uint8Array(2 ** 16).fill(' '.charCodeAt(0));
+  const endless = () =>
+    new ReadableStream({
+      pull(stream) {
+        // In the end it would be all there is room for.
+        if (sent === 0) stream.enqueue(new TextEncoder().encode(text));
+        else stream.enqueue(spaces.slice());
+        if ((sent += spaces.length) > 2 ** 26) stream.close();
+      },
+      cancel: () => void (isLeft = true),
+    });
+  server.answer = (file, range) =>
+    file === 'config.json' && range
+      ? new Response(endless(), {
+          status: 206,
+          headers: { 'content-range': `bytes 0-65535/${2 ** 16}` },
+        })
+      : undefined;
+  assert.equal(await server.read(), ROWS);
+  assert.ok(sent < 2 ** 20, `${sent} bytes were taken`);
+  assert.ok(isLeft, 'its connection is closed');
+});
+
 const html = '<!doctype html><title>App</title>';
 const page = () => new Response(html, { headers: { 'content-type': 'text/html' } });
 /** What servers answer for a file that is not there. @type {[string, () => Response, string][]} */

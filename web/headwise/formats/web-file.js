@@ -93,17 +93,27 @@ async function streamFrom(stream, start, signal) {
 }
 
 /**
- * What comes of an answer, all or up to where the connection is cut: the rest is asked for as any other part.
+ * What comes of an answer, as far as it was asked for or up to where the connection is cut: the rest is asked for as any other
+ * part.
  * @param {Response} response
+ * @param {number} length bytes that were asked for: a server may send more, and not stop
  * @param {AbortSignal | undefined} signal
  * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
-async function arrivedOf(response, signal) {
+async function arrivedOf(response, length, signal) {
   const chunks = [];
+  let left = length;
   try {
     const stream = streamOf(response);
     for (let next = await stream.read(); !next.done; next = await stream.read()) {
-      chunks.push(/** @type {Uint8Array<ArrayBuffer>} */ (next.value));
+      const bytes = /** @type {Uint8Array<ArrayBuffer>} */ (next.value);
+      chunks.push(bytes.subarray(0, left));
+      left -= bytes.length;
+      // Not before more has come: an answer that has ended leaves its connection to the next one.
+      if (left < 0) {
+        stream.cancel().catch(() => undefined);
+        break;
+      }
     }
   } catch {
     signal?.throwIfAborted();
@@ -220,7 +230,7 @@ export class WebFile {
     }
     this.size = rangeOf(response).size;
     this.version = this.versionOf(response.headers);
-    this.head = await arrivedOf(response, signal);
+    this.head = await arrivedOf(response, headBytes, signal);
     return undefined;
   }
 
