@@ -1,6 +1,9 @@
 // What openModel says of models that are not there, may not be read or are not what they should be.
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { readSafetensors } from 'headwise/formats';
+import { evaluate } from './child.js';
 import { rejectsCode } from './helpers.js';
 import {
   config,
@@ -160,4 +163,49 @@ test('a machine that is offline, and a server that allows no other origins, are 
     if (navigator) Object.defineProperty(globalThis, 'navigator', navigator);
     else delete (/** @type {any} */ (globalThis).navigator);
   }
+});
+
+test('a long address is read in a moment', () =>
+  // In a process of its own, which its limit ends: a regular expression would hold this one.
+  evaluate(
+    'A long address',
+    `import { placeOf } from '${new URL('../web/headwise/models/places.js', import.meta.url)}';
+    const long = 'a'.repeat(1e6);
+    const names = [
+      \`https://models.example/\${long}/config.json\`,
+      \`https://huggingface.co/org/model/blob/main/\${long}/config.json\`,
+      \`https://huggingface.co/org/model/blob/main\`,
+      \`https://models.example/\${'/'.repeat(1e6)}a\`,
+    ].map(async (source) => (await placeOf(source, 'main')).find('x.json').pathname.length);
+    report(await Promise.all(names));`,
+    { seconds: 60 },
+  ).then((lengths) =>
+    assert.deepEqual(lengths, [
+      ...[1e6 + '//x.json'.length, 1e6 + '/org/model/resolve/main//x.json'.length],
+      ...['/org/model/resolve/main/x.json'.length, 1e6 + '/a/x.json'.length],
+    ]),
+  ));
+
+/** @param {Error} error */
+function isShort({ message }) {
+  assert.ok(message.length < 2000, `${message.length} characters`);
+  return true;
+}
+
+test('of a long address a message has the beginning and the end', async () => {
+  const fetch = async () => {
+    throw new TypeError('Failed to fetch');
+  };
+  const long = 'a'.repeat(300_000);
+  for (const source of [
+    ...[`https://models.example/${long}/end/config.json`, `org/${long}`, `http://[${long}`],
+    join(disk, long),
+    { config, weights: `https://models.example/${long}/end` },
+  ]) {
+    const opened = open(source, { fetch }).then((model) => model.openFiles());
+    await assert.rejects(opened, isShort);
+  }
+  const named = open(`https://models.example/${long}/end/`, { fetch });
+  await rejectsCode(named, 'ERR_LOAD', 'https://models.example/a', '…', '/end/config.json: could');
+  await assert.rejects(readSafetensors(`data:${long}`), isShort);
 });

@@ -23,6 +23,18 @@ import { PartReader, StreamReader } from './reader.js';
  * @property {AbortSignal} [signal] aborts the reading
  */
 
+/** Of an address in a message no more is shown. */
+const longestShown = 500;
+
+/**
+ * An address, a path or what is said of one, as a message shows it: a long one without its midst.
+ * @param {string} text
+ */
+export function shortened(text) {
+  const half = longestShown / 2;
+  return text.length > longestShown ? `${text.slice(0, half)}…${text.slice(-half)}` : text;
+}
+
 /** What may mean that a file is not there: some servers send a page then, or refuse. */
 export class UnclearError extends HeadwiseError {}
 
@@ -48,10 +60,10 @@ const isFile = (place) => place.startsWith('file:');
  * @param {AbortSignal | undefined} signal
  */
 async function readerOfAddress(address, name, signal) {
-  let place = String(address);
+  let place = shortened(String(address));
   try {
     const url = await resolve(address);
-    place = url.href;
+    place = shortened(url.href);
     if (url.protocol === 'file:' && isNode) {
       // Node's fetch does not read files.
       const { openAsBlob } = await importNode('fs');
@@ -63,7 +75,7 @@ async function readerOfAddress(address, name, signal) {
       throw cause;
     }
     const from = name === undefined ? '' : ` from ${place}`;
-    const problem = `could not be read${from} (${/** @type {Error} */ (cause).message})`;
+    const problem = `could not be read${from} (${shortened(/** @type {Error} */ (cause).message)})`;
     throw new HeadwiseError(
       'ERR_LOAD',
       `${name ?? place}: ${problem}; expected ${isFile(place) ? 'a file' : 'an address that answers'}`,
@@ -101,7 +113,7 @@ function readerOf(source, name, signal) {
     return readerOfAddress(source, name, signal);
   }
   if (isOf(source, 'Response')) {
-    return readerOfResponse(source, name ?? (source.url || 'source'), signal);
+    return readerOfResponse(source, name ?? shortened(source.url || 'source'), signal);
   }
   const isStream = isOf(source, 'ReadableStream');
   if (isStream && !source.locked) {

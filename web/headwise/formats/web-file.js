@@ -2,7 +2,7 @@
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { answerOf, discard } from '../checks/response.js';
-import { UnclearError } from './source.js';
+import { shortened, UnclearError } from './source.js';
 
 /** @typedef {typeof globalThis.fetch} Fetch */
 
@@ -154,7 +154,8 @@ export class WebFile {
 
   /** @param {string} problem @param {unknown} [cause] */
   error(problem, cause) {
-    const from = this.name === this.url.href ? '' : ` from ${this.url.href}`;
+    const address = shortened(this.url.href);
+    const from = this.name === address ? '' : ` from ${address}`;
     return new HeadwiseError('ERR_LOAD', `${this.name}${from}: ${problem}`, { cause });
   }
 

@@ -4,7 +4,7 @@ import { discard } from '../checks/response.js';
 import { newArray } from '../tensor/shape.js';
 import { FileCache } from './file-cache.js';
 import { ArrivingReader } from './reader.js';
-import { readerOfResponse } from './source.js';
+import { readerOfResponse, shortened } from './source.js';
 import { ChangedError, isFixed, PassingError, WebFile } from './web-file.js';
 
 /** @typedef {import('./reader.js').StreamReader} StreamReader */
@@ -351,7 +351,7 @@ async function begin(file, cache, signal) {
  * @returns {Promise<WebReader | StreamReader>}
  * @throws {HeadwiseError} ERR_LOAD; an abort's reason
  */
-export async function openWeb(url, { name = url.href, fetch, signal, isKept }) {
+export async function openWeb(url, { name = shortened(url.href), fetch, signal, isKept }) {
   const address = new URL(url);
   address.hash = ''; // no server sees it, and no cache tells it apart
   const file = new WebFile(address, name, fetch);

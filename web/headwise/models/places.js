@@ -3,6 +3,7 @@ import { resolve } from '../engine/resolve.js';
 import { importNode, isNode } from '../engine/node.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isAddress, isOf, isPlain, reading, tagOf } from '../checks/foreign.js';
+import { shortened } from '../formats/source.js';
 
 /** @typedef {import('../formats/source.js').Source} Source */
 
@@ -30,18 +31,21 @@ const page = new RegExp(
     String.raw`(?:/(tree|blob|resolve)/([^/?#]+)(/[^?#]*)?)?/?(?:[?#].*)?$`,
 );
 
+/** A path up to its last slash. A regular expression takes quadratic time for it. @param {string} path */
+const upToSlash = (path) => path.slice(0, path.lastIndexOf('/') + 1);
+
 /** @param {URL} url of a folder, or of a file in it @returns {Folder} */
 function folderAt(url) {
   const base = new URL(url);
   base.pathname = /\.(json|safetensors)$/.test(base.pathname)
-    ? base.pathname.replace(/[^/]*$/, '')
+    ? upToSlash(base.pathname)
     : base.pathname.replace(/\/?$/, '/');
   const find = (/** @type {string} */ file) => {
     const found = new URL(base);
     found.pathname += file.split('/').map(encodeURIComponent).join('/');
     return found;
   };
-  return { name: base.href, find };
+  return { name: shortened(base.href), find };
 }
 
 /**
@@ -72,8 +76,7 @@ async function onDisk({ name, find }) {
 }
 
 /** Where a File lies in the folder that was chosen; '' if that is not known. @param {any} file @returns {string} */
-const folderOfFile = ({ webkitRelativePath: path = '' }) =>
-  path.slice(0, path.lastIndexOf('/') + 1);
+const folderOfFile = ({ webkitRelativePath: path = '' }) => upToSlash(path);
 
 /**
  * The outermost folder that has a config.json: others, such as 1_Pooling, may have one of their own.
@@ -139,7 +142,7 @@ export async function placeOf(source, revision) {
     }
     const isId = typeof source === 'string' && id.test(text) && !text.endsWith('.json');
     if (isId && !(isNode && (await isThere(text)))) {
-      const hint = isNode ? `and there is no folder ${text} here` : undefined;
+      const hint = isNode ? `and there is no folder ${shortened(text)} here` : undefined;
       return { ...hubFolder(text, revision), hint };
     }
     try {
@@ -147,13 +150,14 @@ export async function placeOf(source, revision) {
       const [, name, kind, branch = revision, path] = page.exec(url.href) ?? [];
       if (name !== undefined && !name.endsWith('.json')) {
         // A blob is a file: what counts is its folder.
-        const own = kind === 'blob' ? path?.replace(/[^/]*$/, '') : path;
+        const own = kind === 'blob' && path !== undefined ? upToSlash(path) : path;
         return hubFolder(name, decodeURIComponent(branch), own);
       }
       const folder = folderAt(url);
       return isNode && url.protocol === 'file:' ? await onDisk(folder) : folder;
     } catch (cause) {
-      throw new HeadwiseError('ERR_VALUE', `source is ${text}; expected ${expected}`, { cause });
+      const problem = `source is ${shortened(text)}; expected ${expected}`;
+      throw new HeadwiseError('ERR_VALUE', problem, { cause });
     }
   }
   throw misfit(source, 'source', expected);
