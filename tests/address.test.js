@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatHash, goTo, parseHash } from '../web/page/address.js';
 import { formatExplore, parseExplore } from '../web/page/explore/address.js';
+import { shortName } from '../web/page/shared/head-names.js';
 import { keyOf } from '../web/page/shared/linkable.js';
 import { TOURS } from '../web/page/explore/tours.js';
 import { DEFAULTS, ROOMS } from '../web/page/state.js';
@@ -173,4 +174,27 @@ test('of a long text the address has a name, and of a long continuation nothing'
   assert.deepEqual([state.text, state.kept, state.pins], [null, keyOf(text), []]);
   assert.equal(String(formatExplore(state)), said);
   assert.notEqual(keyOf(text), keyOf(`${text}.`));
+});
+
+test('of the lists in an address each is taken once, and no more than the room can draw', () => {
+  const repeated = { mute: 'L0H1_L2H0_1.2', lines: 'L1H2_L1H2', pins: 'q1_k2_q1_q1' };
+  const { muted, overlay, pins } = parseExplore(new URLSearchParams(repeated));
+  assert.deepEqual(muted.map(shortName), ['L0H1', 'L2H0']);
+  assert.deepEqual(overlay.map(shortName), ['L1H2']);
+  assert.equal(formatExplore({ ...DEFAULTS.explore, pins }).get('pins'), 'q1_k2');
+  const list = (/** @type {(i: number) => unknown} */ of) =>
+    Array.from({ length: 60_000 }, (_, i) => of(i)).join('_');
+  const heads = list((i) => `L${Math.floor(i / 900)}H${i % 900}`);
+  const long = { mute: heads, lines: heads, pins: list((i) => `q${i + 1}`), added: list((i) => i) };
+  const state = parseExplore(new URLSearchParams(long));
+  for (const [name, most] of /** @type {const} */ ([
+    ...[
+      ['muted', 2000],
+      ['overlay', 100],
+      ['pins', 200],
+      ['added', 500],
+    ],
+  ]))
+    assert.equal(state[name].length, most, name);
+  assert.deepEqual([state.overlay[99], state.pins[199].token], [{ layer: 0, head: 99 }, 199]);
 });

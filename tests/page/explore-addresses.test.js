@@ -94,10 +94,13 @@ roomTest('heads that the model has not are said, and go out of the address', '',
     page.evaluate((address) => void (location.hash = address), hash);
   const isAddress = (/** @type {string} */ hash) =>
     page.waitForFunction((/** @type {string} */ wanted) => location.hash === wanted, {}, hash);
+  const many = Array.from({ length: 20 }, (_, i) => `L9H${i}`);
   for (const [query, words] of [
     ['head=L99H99', 'L99H99'],
     ['head=L1H2&with=L99H99', 'L99H99'],
     ['head=L1H2&mute=L1H4_L9H9&lines=L0H77', 'L9H9 or L0H77'],
+    [`head=L1H2&mute=L1H4_${many.join('_')}`, `${many.slice(0, 8).join(' or ')} or 12 others`],
+    ['head=L1H2&mute=L1H4_L9H9', 'L9H9'],
   ]) {
     await goTo(`#explore?${query}`);
     await says(page, '#explore-message', new RegExp(`^This model has no head ${words}\\.$`));

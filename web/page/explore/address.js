@@ -75,6 +75,9 @@ export const isAblation = (measure) => measure in ABLATIONS;
 const MAX_LINK_TOKENS = 500;
 const MAX_TOKEN = 1e6;
 
+/** Most that is taken of an address's lists: more than anyone chooses by hand. What is drawn of each takes its time. */
+const MOST_LISTED = { mute: 2000, lines: 100, pins: 200 };
+
 /** @type {Readonly<ExploreState>} */
 export const EXPLORE_DEFAULTS = Object.freeze({
   mode: 'maps',
@@ -167,19 +170,19 @@ function pinOf(text) {
 /** @template T @param {T | null} value @returns {value is T} */
 const isThere = (value) => value !== null;
 
-/** @param {string | null} text @returns {string[]} */
-const listOf = (text) => (text ? text.split('_') : []);
+/** @param {string | null} text @param {number} most @returns {string[]} the first of them */
+const listOf = (text, most) => (text ? text.split('_', most) : []);
 
 /** @param {string | null} text */
 function viewOf(text) {
-  const [query, key, span] = listOf(text).map(Number);
+  const [query, key, span] = listOf(text, 3).map(Number);
   const ok = [query, key, span].every((value) => value >= 1 && value <= MAX_TOKEN);
   return ok ? { query: query - 1, key: key - 1, span } : null;
 }
 
 /** @param {string | null} text @returns {number[]} */
 function idsOf(text) {
-  const ids = listOf(text).map(Number);
+  const ids = listOf(text, MAX_LINK_TOKENS).map(Number);
   return ids.every((id) => Number.isInteger(id) && id >= 0 && id < MAX_TOKEN) ? ids : [];
 }
 
@@ -244,9 +247,12 @@ export function parseExplore(params) {
     const value = Number(params.get(name) ?? NaN);
     if (fitsNumber(name, value)) state[name] = value;
   }
-  /** @template T @param {string} name @param {(text: string) => T | null} read @param {readonly T[]} otherwise @returns {readonly T[]} */
-  const all = (name, read, otherwise) =>
-    params.has(name) ? listOf(params.get(name)).map(read).filter(isThere) : otherwise;
+  /** Each once. @template T @param {keyof typeof MOST_LISTED} name @param {(text: string) => T | null} read @param {readonly T[]} otherwise @returns {readonly T[]} */
+  const all = (name, read, otherwise) => {
+    if (!params.has(name)) return otherwise;
+    const listed = listOf(params.get(name), MOST_LISTED[name]).map(read).filter(isThere);
+    return [...new Map(listed.map((one) => [JSON.stringify(one), one])).values()];
+  };
   return {
     .../** @type {ExploreState} */ (state),
     ...(kept === null ? {} : { text: null, kept }),

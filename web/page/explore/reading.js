@@ -170,6 +170,16 @@ export function connectReading(room) {
   tellMissing(room, isSettled);
 }
 
+/** Of the heads that are not there so many are named. */
+const MOST_NAMED = 8;
+
+/** @param {string[]} names at least one */
+function orList(names) {
+  const others = names.length - MOST_NAMED;
+  const rest = others > 0 ? [`${others} ${others === 1 ? 'other' : 'others'}`] : [];
+  return [...names.slice(0, MOST_NAMED), ...rest].join(' or ');
+}
+
 /** Takes heads out of the choice that the model has not, and says which until something else is chosen. @param {Explorer} room @param {() => boolean} isSettled whether what is chosen was read */
 function tellMissing(room, isSettled) {
   const { state, run, isBusy, message } = room;
@@ -180,7 +190,7 @@ function tellMissing(room, isSettled) {
     untracked(() => {
       const missing = room.takeOutMissing();
       if (missing.length > 0) {
-        const words = `This model has no head ${missing.join(' or ')}.`;
+        const words = `This model has no head ${orList(missing)}.`;
         told = { words, state: state.peek() };
       }
       // Also after the text was read again without those that were muted.
