@@ -47,6 +47,24 @@ test('vocab.json and merges.txt of RoBERTa read a text between <s> and </s>, wit
   assert.deepEqual([other.before, other.after, other.encode('a</s>')], [[], [], [4, 2]]);
 });
 
+test('of a long regular expression that cannot be parsed a message has the beginning and the end', () => {
+  const none = { version: '1.0', normalizer: null, post_processor: null, decoder: null };
+  const pattern = { Regex: `(${'A'.repeat(300_000)}` };
+  const json = {
+    ...{ ...none, added_tokens: [] },
+    pre_tokenizer: { type: 'Split', pattern, behavior: 'Isolated', invert: false },
+    model: { type: 'BPE', vocab: {}, merges: [] },
+  };
+  assert.throws(
+    () => readTokenizer(json),
+    ({ message }) => {
+      assert.match(message, /^tokenizer\.json cannot be read: .*\(AAA.* … AAA.*[Gg]roup/);
+      assert.ok(message.length < 2000, `${message.length} characters`);
+      return true;
+    },
+  );
+});
+
 /** @param {string} content @param {number} id @param {boolean} [special] */
 const added = (content, id, special = false) => ({
   ...{ id, content, special, normalized: !special },

@@ -89,6 +89,24 @@ pageTest(
   { ready: async (page) => void (await page.waitForSelector('#explore-message.error')) },
 );
 
+for (const [what, model] of [
+  ['name', 'who'.repeat(100_000)],
+  ['address', `https://127.0.0.1:9/${'a'.repeat(300_000)}/config.json`],
+])
+  pageTest(
+    `of a model’s very long ${what} the message has the beginning and the end`,
+    `#explore?model=${encodeURIComponent(model)}`,
+    async (page) => {
+      const words = await textOf(page, '#explore-message');
+      assert.ok(words.length < 2000, `${words.length} characters`);
+      assert.match(words, /(whowho.*….*whowho|\/\/127\.0\.0\.1:9\/aaa.*….*aaa\/config\.json)/);
+    },
+    {
+      ready: async (page) => void (await page.waitForSelector('#explore-message.error')),
+      isMeant: /127\.0\.0\.1:9/,
+    },
+  );
+
 roomTest('heads that the model has not are said, and go out of the address', '', async (page) => {
   const goTo = (/** @type {string} */ hash) =>
     page.evaluate((address) => void (location.hash = address), hash);

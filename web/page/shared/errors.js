@@ -19,13 +19,21 @@ export const orOffline = (why) =>
 /** @param {string} words @returns {string} with their full stop */
 export const withStop = (words) => (/[.!?]$/.test(words) ? words : `${words}.`);
 
+/** In characters, what is shown of a message: a file or an address may make it as long as it likes. */
+const LONGEST = 1000;
+
+/** @param {string} words @returns {string} without their midst if they are long: a browser lays out millions of characters for minutes */
+export const shortened = (words) =>
+  words.length > LONGEST ? `${words.slice(0, LONGEST / 2)} … ${words.slice(-LONGEST / 2)}` : words;
+
 /**
  * What is said of an error, with its full stop. Of a file of the page that did not come it is said first what a visitor can do.
  *
  * @param {unknown} error
  */
 export function sentence(error) {
-  const { message, code } = /** @type {Error & { code?: string }} */ (error);
+  const { message: words, code } = /** @type {Error & { code?: string }} */ (error);
+  const message = shortened(String(words));
   if (code === 'ERR_LOAD' && message.startsWith(location.origin))
     return `Something that is needed could not be loaded. Check the connection, then try again. (${message})`;
   return withStop(message);
