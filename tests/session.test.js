@@ -1,6 +1,6 @@
 // The Explore room's Session: a model and its latest run, with a Worker that answers when the test tells it to.
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { beforeEach, mock, test } from 'node:test';
 import { PageError } from '../web/page/shared/errors.js';
 import { Session } from '../web/page/explore/session.js';
 import { FakeWorker } from './fakes.js';
@@ -102,6 +102,94 @@ test('opening says how far it is and can be cancelled', async () => {
   await assert.rejects(opening, (error) => error === controller.signal.reason);
   assert.deepEqual(heard, [{ fraction: 0.25 }]);
 });
+
+/** In ms: longer than a Worker may take to hear. */
+const LONG = 60_000;
+
+/** @param {() => Promise<void>} body that moves the time on */
+async function inTime(body) {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  try {
+    await body();
+  } finally {
+    mock.timers.reset();
+  }
+}
+
+/** Until what was answered has been heard. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test('files that a Worker does not hear of, as it reads without end, another one opens', () =>
+  inTime(async () => {
+    /** @type {Error[]} */
+    const told = [];
+    const session = await ready({ lost: (error) => told.push(error) });
+    const [old] = FakeWorker.all;
+    const reading = session.read('without end', stateOf());
+    const opening = session.open(otherFiles, { onProgress });
+    const left = assert.rejects(reading, { code: 'ERR_STALE' });
+    mock.timers.tick(LONG);
+    await left;
+    assert.ok(old.isTerminated);
+    assert.deepEqual([session.run, session.files], [undefined, undefined]);
+    assert.equal(FakeWorker.all.length, 2);
+    // One that starts takes its time.
+    mock.timers.tick(LONG);
+    FakeWorker.last.answer('open', { ...model, note: 'another' });
+    await opening;
+    assert.equal(FakeWorker.last.isTerminated, false);
+    assert.deepEqual([session.files, session.isLost], [otherFiles, false]);
+    assert.deepEqual(told, [], 'what is chosen is there');
+  }));
+
+test('a Worker that has heard of files has as long as it takes', () =>
+  inTime(async () => {
+    const session = await ready();
+    const opening = session.open(otherFiles, { onProgress });
+    const [, tell] = FakeWorker.last.newest('open').args;
+    await tell({ fraction: 0 });
+    mock.timers.tick(LONG);
+    FakeWorker.last.answer('open', model);
+    await opening;
+    assert.equal(FakeWorker.all.length, 1);
+  }));
+
+for (const isNext of [false, true])
+  test(`a Worker that does not hear that files are not wanted is ended${isNext ? ', and another one opens the next' : ''}`, () =>
+    inTime(async () => {
+      const session = sessionOf();
+      const controller = new AbortController();
+      const opening = session.open(files, { onProgress, signal: controller.signal });
+      const [old] = FakeWorker.all;
+      await old.newest('open').args[1]({ fraction: 0 });
+      controller.abort();
+      const next = isNext ? session.open(otherFiles, { onProgress }) : undefined;
+      const left = assert.rejects(opening);
+      mock.timers.tick(LONG);
+      await left;
+      assert.ok(old.isTerminated);
+      await settle();
+      assert.equal(FakeWorker.all.length, isNext ? 2 : 1);
+      if (!isNext) return;
+      FakeWorker.last.answer('open', model);
+      await next;
+      assert.equal(session.files, otherFiles);
+    }));
+
+test('what was open is lost with a Worker that does not hear that other files are not wanted', () =>
+  inTime(async () => {
+    /** @type {Error[]} */
+    const told = [];
+    const session = await ready({ lost: (error) => told.push(error) });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const left = assert.rejects(session.open(otherFiles, { onProgress, signal }));
+    controller.abort();
+    mock.timers.tick(LONG);
+    await left;
+    assert.equal(told.length, 1);
+    assert.ok(session.isLost);
+  }));
 
 test('tokens stand apart where there is no text to be parts of', async () => {
   const session = sessionOf();

@@ -7,6 +7,7 @@
 
 import { PageError } from '../shared/errors.js';
 import { batch, computed, derived, effect, signal, untracked } from '../shared/signals.js';
+import { EXPLORE_DEFAULTS } from './address.js';
 import { isSuperseded } from './asked.js';
 import { filesOf } from './model-files.js';
 import { OPENED } from './models.js';
@@ -24,7 +25,7 @@ async function wantedFiles(model, own) {
   );
 }
 
-/** @param {Explorer} room @returns what opens it once more, what stops it, and whether it is under way */
+/** @param {Explorer} room @returns what opens it once more, what stops it, and whether it is under way or stopped */
 function connectOpening(room) {
   const { session, state, own, model, waiting } = room;
   /** Counts how often it is opened once more because its Worker ended. */
@@ -87,7 +88,9 @@ function connectOpening(room) {
   room.resume = () => {
     if (isOpening.peek()) reopen();
   };
-  return { isOpening, reopen, stop: () => opening.abort() };
+  /** Whether it ends in a moment, and opens nothing. */
+  const isCancelled = () => isOpening.peek() && opening.signal.aborted;
+  return { isOpening, isCancelled, reopen, stop: () => opening.abort() };
 }
 
 /** Whether two states have the same text of the same model, and the same muted heads. @type {(a: ExploreState, b: ExploreState) => boolean} */
@@ -100,7 +103,7 @@ const readsTheSame = (a, b) =>
 /** @param {Explorer} room */
 export function connectReading(room) {
   const { session, state, causal, softmax, model, waiting } = room;
-  const { isOpening, reopen, stop } = connectOpening(room);
+  const { isOpening, isCancelled, reopen, stop } = connectOpening(room);
   /** The model whose text was read, or could not be. */
   const read = signal(/** @type {object | undefined} */ (undefined));
   /** What was read last, and chosen of it since: to that a wait leads back that is cancelled. @type {ExploreState | undefined} */
@@ -150,6 +153,7 @@ export function connectReading(room) {
   /** What was chosen when it was opened once more: only once, as what ended one Worker may end the next. */
   let recovered = {};
   room.onLost = (error) => {
+    if (isCancelled()) return;
     if (recovered === state.peek()) {
       room.failReading(error);
       return;
@@ -157,11 +161,20 @@ export function connectReading(room) {
     recovered = state.peek();
     reopen();
   };
+  /** Where a cancelled wait leads before anything was read: to the sample, and from a sample that is read without end to the first model. @param {boolean} isReading */
+  const begin = (isReading) => {
+    const { model: name, text, kept, added } = state.peek();
+    const isSample = text === null && kept === null && added.length === 0;
+    if (isReading && isSample && name !== EXPLORE_DEFAULTS.model)
+      room.choices.open(EXPLORE_DEFAULTS.model);
+    else room.set({ text: null, kept: null, added: [] });
+  };
   waiting.cancel = () => {
     const isReading = !isOpening.peek();
     waiting.end();
     stop();
-    room.set(settled ?? { text: null, kept: null, added: [] });
+    if (settled) room.set(settled);
+    else begin(isReading);
     // To end its Worker is no failure, however often.
     recovered = {};
     if (isReading) session.stop();

@@ -15,6 +15,10 @@
  * @import { Cells, Region } from './worker/pool.js'
  * @import { What } from './worker/rows.js'
  *
+ * @typedef {object} Opening
+ * @property {(progress: { fraction: number, label?: string }) => void} onProgress
+ * @property {AbortSignal} [signal]
+ *
  * @typedef {'view' | 'report'} Asker who asks: each ends its own questions alone
  *
  * @typedef {object} RunSummary
@@ -45,7 +49,7 @@
  * @property {number} threads
  */
 
-import { connect } from '../shared/connect.js';
+import { connect, orEnd, PATIENCE_MS } from '../shared/connect.js';
 import { PageError } from '../shared/errors.js';
 
 /**
@@ -61,6 +65,9 @@ export function lastToken({ n, causal, tokens }) {
   return [hidden, own, n - 1].find((at) => at >= 0) ?? 0;
 }
 
+/** Told to all who wait for a Worker that was ended. */
+const STOPPED = new PageError('ERR_STALE', 'Cancelled.');
+
 /** Rows that are kept, in weights. */
 const KEPT = 2 ** 20;
 
@@ -72,6 +79,8 @@ export class Session {
   #end;
   #lost;
   #runs = 0;
+  /** Whether the Worker is there: one that starts takes its time. */
+  #hasAnswered = false;
   /** @type {Map<string, Promise<Float32Array>>} */ #kept = new Map();
   /** @type {ModelSummary | undefined} */ model;
   /** @type {RunSummary | undefined} */ run;
@@ -98,32 +107,71 @@ export class Session {
 
   /** Ends the Worker, and with it what was open: a text that is being read cannot be left otherwise. */
   stop() {
-    const error = new PageError('ERR_STALE', 'Cancelled.');
-    this.#end(error);
-    this.#lose(error);
+    this.#end(STOPPED);
+    this.#lose(STOPPED);
   }
 
   /** @param {Error} error */
   #lose(error) {
+    const wasOpen = this.#forget();
+    if (wasOpen) this.#lost(error);
+  }
+
+  /** What went with the Worker. @returns whether something was open */
+  #forget() {
     const wasOpen = this.files !== undefined;
     this.files = undefined;
     this.run = undefined;
     this.isLost = true;
-    if (wasOpen) this.#lost(error);
+    this.#hasAnswered = false;
+    return wasOpen;
   }
 
   /**
    * @param {ModelFiles | HostedModel | TensorFiles} files
-   * @param {object} options
-   * @param {(progress: { fraction: number, label?: string }) => void} options.onProgress
-   * @param {AbortSignal} [options.signal]
+   * @param {Opening} options
    */
-  async open(files, { onProgress, signal }) {
+  async open(files, options) {
     if (files === this.files) return;
-    this.model = await this.#remote.open(files, onProgress, signal);
+    this.model = await this.#opened(files, options);
+    this.#hasAnswered = true;
     this.files = files;
     this.isLost = false;
     this.run = undefined; // the Worker let go of it
+  }
+
+  /**
+   * What the Worker says of files that it has opened. If it does not hear of them, as it reads a text without end, another one
+   * opens them; if it does not hear that they are not wanted, as it reads them without end, it is ended.
+   *
+   * @param {ModelFiles | HostedModel | TensorFiles} files
+   * @param {Opening} options
+   * @returns {Promise<ModelSummary>}
+   */
+  async #opened(files, { onProgress, signal = new AbortController().signal }) {
+    let isHeard = !this.#hasAnswered;
+    const asked = this.#remote.open(
+      files,
+      (/** @type {{ fraction: number, label?: string }} */ progress) => {
+        isHeard = true;
+        this.#hasAnswered = true;
+        onProgress(progress);
+      },
+      signal,
+    );
+    const hearing = setTimeout(() => {
+      if (isHeard || signal.aborted) return;
+      this.#end(STOPPED);
+      this.#forget();
+    }, PATIENCE_MS);
+    try {
+      return await orEnd({ end: () => this.stop() }, asked, signal);
+    } catch (error) {
+      if (error !== STOPPED || signal.aborted) throw error;
+    } finally {
+      clearTimeout(hearing);
+    }
+    return this.#opened(files, { onProgress, signal });
   }
 
   /** Whether there is a model that reads texts, not only its tensors. */

@@ -22,8 +22,8 @@ import { orOffline, PageError } from './errors.js';
  * @property {(reason: unknown) => void} end ends the Worker; all who wait are told the reason
  */
 
-/** How long a Worker may take to hear that its work was cancelled. */
-const PATIENCE_MS = 1500;
+/** How long a Worker may take to hear that its work was cancelled, or that there is other work. */
+export const PATIENCE_MS = 1500;
 
 /** Calls of all Workers that have not been answered. */
 let waiting = 0;
