@@ -1,6 +1,7 @@
 // Long texts that the browser keeps for their addresses, and what an address does not carry to others.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
+import { parseHash } from '../web/page/address.js';
 import { EXPLORE_DEFAULTS, leftOut } from '../web/page/explore/address.js';
 import { keepText, keptText, tooLong } from '../web/page/shared/kept-texts.js';
 import { keyOf } from '../web/page/shared/linkable.js';
@@ -118,6 +119,70 @@ test('where there is no room, the oldest texts make some, and a text that has no
   keepText('typed');
   assert.equal(keptOf('typed'), 'typed');
   assert.equal(keptOf(novels[4]), novels[4]);
+});
+
+/** A text that an address brings, as long as none can be that the page puts into one. @param {string} letter @param {number} [length] */
+const bring = (letter, length = 5000) => {
+  const text = letter.repeat(length);
+  parseHash(`#compare?source=own&text=${text}`);
+  keepText(text);
+  return text;
+};
+
+test('texts that addresses bring push out none that was typed, and the newest are kept', () => {
+  const typed = Array.from({ length: 100 }, (_, i) => `typed ${i}`);
+  for (const text of typed) {
+    mock.timers.tick(60 * SECOND);
+    keepText(text);
+  }
+  const texts = [...'abcdefghijklmno'].map((letter) => {
+    mock.timers.tick(60 * SECOND);
+    return bring(letter);
+  });
+  assert.deepEqual(typed.map(keptOf), typed);
+  assert.deepEqual(texts.map(keptOf), [...Array(5).fill(undefined), ...texts.slice(5)]);
+  // By the names that its addresses have from then on, it is still one that was brought.
+  for (const text of texts.slice(5)) keepText(text);
+  assert.deepEqual(typed.map(keptOf), typed);
+  // Typed on at once, it stays.
+  const last = bring('z');
+  keepText(`${last}!`);
+  assert.deepEqual([keptOf(last), keptOf(`${last}!`)], [last, `${last}!`]);
+  assert.deepEqual(typed.map(keptOf), [undefined, ...typed.slice(1)]);
+});
+
+test('a text that was typed stays so though an address brings it', () => {
+  const text = 'q'.repeat(5001);
+  keepText(text);
+  mock.timers.tick(60 * SECOND);
+  bring('q', 5001);
+  for (const letter of 'abcdefghijklmno') bring(letter, 5002);
+  assert.equal(keptOf(text), text);
+});
+
+test('where there is no room, texts that were brought make some, and take none', () => {
+  const set = localStorage.setItem.bind(localStorage);
+  mock.method(localStorage, 'setItem', (/** @type {string} */ name, /** @type {string} */ text) => {
+    const others = Object.entries(localStorage).filter(([other]) => other !== name);
+    if ([text, ...others.map(([, one]) => one)].join('').length > 20_000)
+      throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
+    set(name, text);
+  });
+  const typed = ['s', 't'].map((letter) => letter.repeat(6000));
+  keepText(typed[0]);
+  const first = bring('u', 6003);
+  mock.timers.tick(60 * SECOND);
+  keepText(typed[1]);
+  assert.deepEqual([...typed, first].map(keptOf), [...typed, first]);
+  const second = bring('v', 6004);
+  assert.deepEqual([...typed, first, second].map(keptOf), [...typed, undefined, second]);
+  const large = bring('w', 12_000);
+  assert.match(tooLong(), /this browser does not keep it/);
+  assert.deepEqual([...typed, second, large].map(keptOf), [...typed, second, undefined]);
+  mock.timers.tick(60 * SECOND);
+  const other = 'x'.repeat(6005);
+  keepText(other);
+  assert.deepEqual([...typed, second, other].map(keptOf), [...typed, undefined, other]);
 });
 
 test('a browser that keeps nothing is not said to keep a text', () => {

@@ -218,6 +218,40 @@ pageTest(
   },
 );
 
+pageTest(
+  'a long text of a link is there after a reload and after Back, and leaves those that were typed',
+  '#compare?source=own',
+  async (page) => {
+    await rerun(page, () => page.click('#longest'));
+    const textThere = () => page.$eval('#text', (box) => /** @type {any} */ (box).value);
+    const typed = await textThere();
+    const typedHash = await page.evaluate(() => location.hash);
+    // A hundred others, as many as are kept.
+    const links = Array.from({ length: 100 }, (_, i) => `${'word '.repeat(900)}${i}`);
+    await page.evaluate(async (texts) => {
+      for (const text of texts) {
+        location.hash = `#compare?source=own&text=${encodeURIComponent(text)}`;
+        await new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
+      }
+    }, links);
+    const isSeen = (/** @type {string} */ text) =>
+      page.waitForFunction(
+        (/** @type {string} */ wanted) =>
+          /** @type {any} */ (document.getElementById('text')).value === wanted,
+        {},
+        text,
+      );
+    await isSeen(links[99]);
+    await page.reload();
+    await settled(page);
+    assert.equal(await textThere(), links[99]);
+    await page.goBack();
+    await isSeen(links[98]);
+    await page.evaluate((hash) => void (location.hash = hash), typedHash);
+    await isSeen(typed);
+  },
+);
+
 pageTest('a sentence that is read from right to left is written so', '', async (page) => {
   await rerun(page, () => page.click('#source input[value="own"]'));
   const direction = () => page.$eval('#text', (box) => getComputedStyle(box).direction);

@@ -7,6 +7,7 @@
 import { formatCompare, parseCompare } from './compare/address.js';
 import { formatExplore, parseExplore } from './explore/address.js';
 import { formatLessons, parseLessons } from './lessons/address.js';
+import { noteBrought } from './shared/kept-texts.js';
 import { DEFAULTS, ROOMS } from './state.js';
 import { formatTrain, parseTrain } from './train/settings.js';
 
@@ -21,6 +22,7 @@ import { formatTrain, parseTrain } from './train/settings.js';
 export function parseHash(hash, before = DEFAULTS) {
   const [name, query = ''] = hash.replace(/^#/, '').split('?');
   const params = new URLSearchParams(query);
+  noteBrought(params.get('text'));
   const room = ROOMS.find((known) => known === name) ?? DEFAULTS.room;
   switch (room) {
     case 'compare':

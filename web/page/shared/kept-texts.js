@@ -5,7 +5,18 @@
 import { isLinkable, keyOf } from './linkable.js';
 import { signal } from './signals.js';
 
-const PREFIX = 'headwise-text-';
+/** Of what was typed here. */
+const OWN = 'headwise-text-';
+/** Of what an address brought. */
+const BROUGHT = 'headwise-brought-text-';
+
+/** Names of texts that addresses brought since the page was opened. @type {Set<string>} */
+const brought = new Set();
+
+/** Notes that an address brought a text: whoever made it pushes nothing out that was typed here. @param {string | null} text */
+export function noteBrought(text) {
+  if (!isLinkable(text)) brought.add(keyOf(/** @type {string} */ (text)));
+}
 
 /** Whether this browser keeps such texts: it does until it refuses. */
 const keeps = signal(true);
@@ -23,12 +34,12 @@ export const linkWords = (text) =>
 export const LOST = 'This address is for a long text that this browser does not have.';
 
 /** So many are kept, the newest. */
-const MOST = 100;
+const MOST = { [OWN]: 100, [BROUGHT]: 10 };
 
 /** In ms: a text that continues another one sooner is the same, typed on. */
 const TYPING = 5000;
 
-/** What this tab was the first to keep, last, in whichever room. */
+/** What was typed that this tab was the first to keep, last, in whichever room. */
 let latest = { name: '', text: '', time: 0 };
 
 /** Whether one of two texts is the other with a piece more, wherever that stands. @param {string} a @param {string} b */
@@ -39,16 +50,17 @@ function continues(a, b) {
   return long.endsWith(short.slice(start));
 }
 
-/** Names of the texts that are kept, the oldest first. */
-function oldestFirst() {
+/** Names of the texts that are kept, the oldest first. @param {string} prefix OWN or BROUGHT */
+function oldestFirst(prefix) {
   const ageOf = (/** @type {string} */ name) =>
     Number.parseInt(localStorage.getItem(name) ?? '0', 10);
-  const names = Object.keys(localStorage).filter((name) => name.startsWith(PREFIX));
+  const names = Object.keys(localStorage).filter((name) => name.startsWith(prefix));
   return names.sort((a, b) => ageOf(a) - ageOf(b));
 }
 
 /**
- * Stores a text in place of another one, and of the oldest if there is no room; all of them stay if that is not enough.
+ * Stores a text in place of another one, and of the oldest if there is no room, first of those that addresses brought; all of
+ * them stay if that is not enough. What an address brought takes no room of what was typed.
  *
  * @param {string} name
  * @param {string} value
@@ -62,7 +74,8 @@ function store(name, value, other) {
     localStorage.removeItem(one);
   };
   if (other !== undefined) remove(other);
-  const oldest = oldestFirst().filter((one) => one !== name);
+  const own = name.startsWith(OWN) ? oldestFirst(OWN) : [];
+  const oldest = [...oldestFirst(BROUGHT), ...own].filter((one) => one !== name);
   for (;;) {
     try {
       localStorage.setItem(name, value);
@@ -78,21 +91,29 @@ function store(name, value, other) {
   }
 }
 
+/** Whether a text counts as brought: unless it was typed first. @param {string} key */
+const isBrought = (key) =>
+  localStorage.getItem(`${OWN}${key}`) === null &&
+  (brought.has(key) || localStorage.getItem(`${BROUGHT}${key}`) !== null);
+
 /** Keeps a text, if the browser does. @param {string} text */
 export function keepText(text) {
-  const name = `${PREFIX}${keyOf(text)}`;
-  if (name === latest.name) {
+  const key = keyOf(text);
+  if (`${OWN}${key}` === latest.name) {
     keeps.value = true;
     return;
   }
   try {
-    const isTypedOn = Date.now() - latest.time < TYPING && continues(text, latest.text);
+    const prefix = isBrought(key) ? BROUGHT : OWN;
+    const name = `${prefix}${key}`;
+    const isTyped = prefix === OWN;
+    const isTypedOn = isTyped && Date.now() - latest.time < TYPING && continues(text, latest.text);
     // What was there before may be of an address that somebody has: it stays.
-    const isNew = localStorage.getItem(name) === null;
+    const isNew = isTyped && localStorage.getItem(name) === null;
     const before = isTypedOn && latest.name !== '' ? latest.name : undefined;
     store(name, `${Date.now()} ${text}`, before);
     latest = { name: isNew ? name : '', text, time: Date.now() };
-    for (const old of oldestFirst().slice(0, -MOST)) localStorage.removeItem(old);
+    for (const old of oldestFirst(prefix).slice(0, -MOST[prefix])) localStorage.removeItem(old);
     keeps.value = true;
   } catch {
     keeps.value = false;
@@ -102,7 +123,7 @@ export function keepText(text) {
 /** @param {string} key @returns {string | undefined} undefined: this browser has none */
 export function keptText(key) {
   try {
-    const kept = localStorage.getItem(`${PREFIX}${key}`);
+    const kept = localStorage.getItem(`${OWN}${key}`) ?? localStorage.getItem(`${BROUGHT}${key}`);
     return kept?.slice(kept.indexOf(' ') + 1);
   } catch {
     return undefined;
