@@ -115,6 +115,11 @@ test('each way of calling a function has its comment, as editors show it', async
   assert.ok(overloads > 10, `${overloads}`);
   for (const name of ['models/decoder.d.ts', 'models/encoder.d.ts'])
     assert.match(await read(name), /\* Makes a model[^]*\*\/\n {4}constructor\(hw/);
+  for (const name of ['formats/npy.d.ts', 'formats/safetensors.d.ts', 'models/load-model.d.ts']) {
+    const comment = /\/\*\*(?:(?!\*\/)[^])*\*\/\nexport declare (async )?function/g;
+    for (const [text] of (await read(name)).matchAll(comment))
+      assert.doesNotMatch(text, / source\n/);
+  }
 });
 
 test('every public name of every entry has a comment, and so has each of its members', async () => {

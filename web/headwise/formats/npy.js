@@ -79,7 +79,7 @@ async function readValues(reader, { dtype, isBigEndian, shape, elements }) {
  * Reads a .npy file of numbers or truth values. bool gives a bool tensor; all other types give float32, rounded if necessary.
  * Arrays in Fortran order are converted to C order.
  *
- * @param {Source} source
+ * @param {Source} source the file, or its address
  * @param {SourceOptions} [options]
  * @returns {Promise<Tensor | Tensor<'bool'>>} of numbers or of truth values, as its dtype says
  * @throws {HeadwiseError} ERR_FORMAT: another kind of file, an unsupported type (structures, objects, text, complex numbers), or

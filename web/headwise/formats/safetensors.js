@@ -213,7 +213,7 @@ export class SafetensorsFile {
 /**
  * Opens a .safetensors file: reads its header and checks it against the file. The values come from `pieces`.
  *
- * @param {Source} source
+ * @param {Source} source the file, or its address
  * @param {SourceOptions} [options]
  * @returns {Promise<SafetensorsFile>}
  * @throws {HeadwiseError} ERR_FORMAT: the file breaks the format's rules; ERR_LOAD: it cannot be loaded, or a server sent a
@@ -237,7 +237,7 @@ export async function readSafetensorsHeader(reader) {
 /**
  * Reads a whole small .safetensors file. For large files, use `openSafetensors`, which reads in pieces.
  *
- * @param {Source} source
+ * @param {Source} source the file, or its address
  * @param {SourceOptions & PiecesOptions} [options]
  * @returns {Promise<SafetensorsContents>}
  * @throws {HeadwiseError} as in `openSafetensors` and `pieces`

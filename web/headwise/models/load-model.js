@@ -124,7 +124,7 @@ const fetchBy =
  *   `loadModel<Encoder>(hw, source)`
  * @overload
  * @param {Headwise} hw the engine for the model
- * @param {ModelSource} source
+ * @param {ModelSource} source a Hugging Face id, an address, the files of a folder, or config and weights
  * @param {LoadModelOptions} [options]
  * @returns {Promise<Model>} the model, in evaluation mode
  * @throws {HeadwiseError} ERR_FORMAT: a file has another format, the config asks for what is not implemented (its key is named),
@@ -137,7 +137,7 @@ const fetchBy =
  * @template {Decoder | Encoder} [Model=Decoder] the class of the model: `loadModel<Encoder>(hw, source)` for an encoder
  * @overload
  * @param {import('../worker.js').RemoteHeadwise} hw the engine for the model
- * @param {ModelSource} source
+ * @param {ModelSource} source as above
  * @param {LoadModelOptions} [options]
  * @returns {Promise<import('../worker.js').Remote<Model>>} the model; its methods are awaited, and generate is an async iterator
  * @throws {HeadwiseError} as above

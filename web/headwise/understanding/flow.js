@@ -46,7 +46,7 @@ const most = 1 << 20;
  * The same of traces that a forward has given.
  *
  * @overload
- * @param {import('./source.js').Traces} source
+ * @param {import('./source.js').Traces} source what a forward gave with `trace: true`
  * @param {FlowOptions & import('./work.js').WorkOptions} [options]
  * @returns {Promise<Tensor>} [tokens]
  * @throws {HeadwiseError} ERR_VALUE, ERR_MEMORY, ERR_DISPOSED; ERR_SHAPE: also too many tokens; an abort's reason

@@ -172,7 +172,7 @@ async function wholeOf(traces, batch, residual, work) {
  * The same of traces that a forward has given.
  *
  * @overload
- * @param {import('./source.js').Traces} source
+ * @param {import('./source.js').Traces} source what a forward gave with `trace: true`
  * @param {RolloutOptions & import('./work.js').WorkOptions} [options]
  * @returns {Promise<Tensor>} [tokens, tokens], or with position [tokens]
  * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE, ERR_MEMORY, ERR_DISPOSED; an abort's reason

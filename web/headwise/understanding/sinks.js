@@ -59,7 +59,7 @@ async function meanOf(trace, batch, head, work) {
  * The same of traces that a forward has given.
  *
  * @overload
- * @param {import('./source.js').Traces} source
+ * @param {import('./source.js').Traces} source what a forward gave with `trace: true`
  * @param {SinkOptions & import('./work.js').WorkOptions} [options]
  * @returns {Promise<Sinks>}
  * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE, ERR_MEMORY, ERR_DISPOSED; an abort's reason
