@@ -10,7 +10,7 @@ import {
   textOf,
   violations,
 } from './harness.js';
-import { ended, lessonTest, openLesson, resultOf, runInstead } from './lessons-room.js';
+import { ended, lessonTest, openLesson, resultOf, runInstead, typeIn } from './lessons-room.js';
 import { test } from 'node:test';
 import { packCode } from '../../web/page/lessons/share.js';
 import { engine } from '../browsers/engines.js';
@@ -203,6 +203,46 @@ if (engine.hasEvents)
       }
     },
   );
+
+lessonTest(
+  'code of a link that has not run waits for Run on later visits too, whatever else was edited',
+  'wrapper',
+  async (page) => {
+    const packed = await packCode({ [await stepTitle(page, 5)]: "show('of a link', 1);" });
+    await page.evaluate((code) => (location.hash = `#lessons?lesson=wrapper&code=${code}`), packed);
+    await ended(page, 'unrun');
+    await typeIn(page, '.step:nth-of-type(1)', `${await codeOf(page, 1)} `);
+    await page.waitForFunction(() => !location.hash.includes('code='));
+    for (let visit = 0; visit < 2; visit++) {
+      await page.reload();
+      await ended(page, 'unrun', 'done', 'error');
+      assert.equal(
+        await page.$eval('article.lesson', (one) => one.getAttribute('data-state')),
+        'unrun',
+      );
+      assert.match(await codeOf(page, 5), /of a link/);
+      assert.match(
+        await textOf(page, '.lesson [role=status]'),
+        /^A link brought changed code in step 5\. It has not run yet/,
+      );
+      // Nor does it run with a step that is reset, or once it was edited.
+      if (visit === 0) await page.click('.step:nth-of-type(1) .row button:nth-of-type(2)');
+      else await typeIn(page, '.step:nth-of-type(5)', `${await codeOf(page, 5)} // read`);
+      assert.equal(
+        await page.$eval('article.lesson', (one) => one.getAttribute('data-state')),
+        'unrun',
+      );
+    }
+    await page.reload();
+    await ended(page, 'unrun');
+    await page.click('.step:nth-of-type(1) .row button');
+    await ended(page);
+    assert.match(await resultOf(page, 5), /of a link/);
+    await page.reload();
+    await ended(page);
+    assert.match(await resultOf(page, 5), /of a link/, 'it is the visitor’s own from now on');
+  },
+);
 
 /** A page in the same browser that has a lesson open. @param {string} hash @param {(page: Page) => Promise<void>} body */
 async function inAnotherTab(hash, body) {

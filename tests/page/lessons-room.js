@@ -25,15 +25,20 @@ export const runInstead = (page, step, code) => runIn(page, `.step:nth-of-type($
 
 /** @param {Page} page @param {string} selector of a step, or of the exercise @param {string} code */
 export async function runIn(page, selector, code) {
+  await typeIn(page, selector, code);
+  await page.keyboard.down('Control');
+  await page.keyboard.press('Enter');
+  await page.keyboard.up('Control');
+}
+
+/** Puts code in place of a step's, and runs nothing. @param {Page} page @param {string} selector @param {string} code */
+export async function typeIn(page, selector, code) {
   await page.focus(`${selector} .editor :is(pre, .cm-content)`);
   await page.waitForSelector(`${selector} .cm-focused`);
   await page.keyboard.down('Control');
   await page.keyboard.press('a');
   await page.keyboard.up('Control');
   await page.evaluate((text) => document.execCommand('insertText', false, text), code);
-  await page.keyboard.down('Control');
-  await page.keyboard.press('Enter');
-  await page.keyboard.up('Control');
 }
 
 /**

@@ -3,6 +3,7 @@
  *
  * @typedef {object} Kept of a lesson
  * @property {Record<string, string>} code as changed, by the step's title
+ * @property {string[]} unrun titles of steps whose code a link has brought: it has not run, and does not before the visitor says so
  * @property {string | undefined} exercise its code as changed
  * @property {string[]} seen titles of steps
  * @property {boolean} solved its exercise
@@ -24,8 +25,8 @@ function read() {
 
 /** @param {string} id @returns {Kept} */
 export function keptOf(id) {
-  const { code = {}, exercise, seen = [], solved = false } = read()[id] ?? {};
-  return { code, exercise, seen, solved };
+  const { code = {}, unrun = [], exercise, seen = [], solved = false } = read()[id] ?? {};
+  return { code, unrun, exercise, seen, solved };
 }
 
 /** @param {string} id @param {Partial<Kept>} part */

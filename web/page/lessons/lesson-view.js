@@ -25,6 +25,7 @@ export class LessonView {
   /** @type {string[]} */ #code;
   /** @type {StepView[]} */ #views;
   /** @type {(code: string[], step: number) => void} */ #onChange;
+  /** @type {(code: string[]) => void} */ #onRun;
   /** @type {Item[][]} what each step of this run has shown */ #items = [];
   /** @type {(() => void) | undefined} */ #stopRun;
   #endEscape = () => {};
@@ -47,11 +48,13 @@ export class LessonView {
    * @param {string[]} options.code of every step, as the visitor has it
    * @param {Node[]} options.head
    * @param {(code: string[], step: number) => void} options.onChange step: whose code was changed
+   * @param {(code: string[]) => void} options.onRun a run begins
    */
-  constructor(lesson, { code, head, onChange }) {
+  constructor(lesson, { code, head, onChange, onRun }) {
     this.#lesson = lesson;
     this.#code = [...code];
     this.#onChange = onChange;
+    this.#onRun = onRun;
     const stop = el('button', { type: 'button', ...ESCAPE }, 'Stop');
     stop.addEventListener('click', () => this.stop());
     this.#busy.append(
@@ -99,6 +102,10 @@ export class LessonView {
         this.run();
         this.#asked = i;
       },
+      // What a link brings runs when Run is pressed, not when a step is reset.
+      onReset: () => {
+        if (this.element.dataset.state !== 'unrun') this.run();
+      },
     });
     return { ...elements, step, equal: 0 };
   }
@@ -106,6 +113,7 @@ export class LessonView {
   /** Runs the lesson from its first step, as the code is now. */
   run() {
     this.#end();
+    this.#onRun(this.#code);
     this.#asked = undefined;
     this.#warning?.remove();
     this.#at = -1;

@@ -51,8 +51,9 @@ const list = new Intl.ListFormat('en');
  * @param {Entry} entry
  * @param {Record<string, string>} brought
  * @param {HTMLElement[]} sections of the steps
+ * @param {string} who brings it
  */
-function unrunWords({ id, lesson }, brought, sections) {
+function unrunWords({ id, lesson }, brought, sections, who) {
   const changed = [...lesson.steps.keys()].filter((i) => {
     const { title, code } = lesson.steps[i];
     return (brought[title] ?? code) !== code;
@@ -69,9 +70,9 @@ function unrunWords({ id, lesson }, brought, sections) {
   });
   const steps = changed.length === 1 ? 'step ' : 'steps ';
   // A link of another version, whose steps had other names.
-  if (links.length === 0) return ['The link brings no changed code for these steps: press Run.'];
+  if (links.length === 0) return [`${who} no changed code for these steps: press Run.`];
   return [
-    'The link brings changed code in ',
+    `${who} changed code in `,
     steps,
     ...links,
     '. It has not run yet: read it, then press Run.',
@@ -185,8 +186,11 @@ class LessonsRoom {
    */
   #openLesson(entry, page, brought) {
     const { id, lesson, exercise } = entry;
-    const code = brought ?? keptOf(id).code;
+    const kept = keptOf(id);
+    const code = brought ?? kept.code;
     let changes = code;
+    /** Steps whose code a link has brought, until it runs: it is never kept as the visitor's own. */
+    const unrun = new Set(brought ? Object.keys(brought) : kept.unrun);
     /** Steps whose code is changed here: of all others, what other tabs keep is kept. */
     const own = new Set(Object.keys(brought ?? {}));
     const share = el('button', { type: 'button', class: 'quiet', hidden: true }, SHARE);
@@ -208,10 +212,26 @@ class LessonsRoom {
         changes = changesOf(entry, now);
         share.hidden = Object.keys(changes).length === 0;
         share.textContent = SHARE;
-        const others = Object.entries(keptOf(id).code).filter(([title]) => !own.has(title));
+        const before = keptOf(id);
+        const others = Object.entries(before.code).filter(([title]) => !own.has(title));
         const mine = Object.entries(changes).filter(([title]) => own.has(title));
-        keep(id, { code: Object.fromEntries([...others, ...mine]) });
+        const unrunOfOthers = before.unrun.filter((title) => !own.has(title));
+        const unrunOfMine = mine.map(([title]) => title).filter((title) => unrun.has(title));
+        keep(id, {
+          code: Object.fromEntries([...others, ...mine]),
+          unrun: [...unrunOfOthers, ...unrunOfMine],
+        });
         this.#store.set({ lessonCode: '' });
+      },
+      onRun: (now) => {
+        const before = keptOf(id);
+        const ran = changesOf(entry, now);
+        // Another tab may keep other code that has not run.
+        const left = before.unrun.filter(
+          (title) => !unrun.has(title) || before.code[title] !== ran[title],
+        );
+        unrun.clear();
+        if (left.length < before.unrun.length) keep(id, { unrun: left });
       },
     });
     share.hidden = !view.isChanged;
@@ -227,8 +247,13 @@ class LessonsRoom {
     const bar = createBar(entry, [...view.sections, task.element]);
     page.append(bar.element, view.element, nextLink(entry));
     [this.#view, this.#exercise, this.#bar] = [view, task, bar];
-    if (brought) view.wait(...unrunWords(entry, brought, view.sections));
-    else view.run();
+    if (unrun.size > 0) {
+      const waiting = Object.fromEntries(
+        Object.entries(code).filter(([title]) => unrun.has(title)),
+      );
+      const who = brought ? 'The link brings' : 'A link brought';
+      view.wait(...unrunWords(entry, waiting, view.sections, who));
+    } else view.run();
   }
 
   /** @param {Entry} entry @param {Record<string, string>} changes @param {HTMLButtonElement} button */

@@ -54,6 +54,7 @@ const KEYS = /Mac|iP(hone|ad)/.test(globalThis.navigator?.platform ?? '')
  * @param {string} [options.runWord]
  * @param {(code: string) => void} options.onChange
  * @param {() => void} options.onRun
+ * @param {() => void} [options.onReset] otherwise it runs then too
  */
 export function createStep(options) {
   const {
@@ -67,6 +68,7 @@ export function createStep(options) {
     runWord = 'Run',
     onChange,
     onRun,
+    onReset = onRun,
   } = options;
   const place = el('div', { class: 'editor', translate: 'no' });
   const results = el('div', { class: 'results' });
@@ -91,7 +93,7 @@ export function createStep(options) {
   reset.addEventListener('click', () => {
     editor.set(original);
     run.focus();
-    onRun();
+    onReset();
   });
   const row = el(
     'div',
