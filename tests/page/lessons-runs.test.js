@@ -112,3 +112,61 @@ lessonTest(
     );
   },
 );
+
+for (const [words, code] of [
+  ['a step that is not there', 'headwiseLesson.enter(1e9);\nawait new Promise(() => {});'],
+  ['a step that is none', "headwiseLesson.enter('__proto__');\nawait new Promise(() => {});"],
+  ['steps without end', 'for (;;) headwiseLesson.enter(4);'],
+]) {
+  lessonTest(
+    `code that tells the page of ${words} is ended, and says so`,
+    'wrapper',
+    async (page) => {
+      await runInstead(page, 5, code);
+      await ended(page, 'error');
+      assert.match(await resultOf(page, 5), /^The code was ended: .*no results/);
+      assert.equal(
+        await page.$eval('.lesson > .busy', (busy) => busy.hasAttribute('hidden')),
+        true,
+      );
+    },
+  );
+}
+
+lessonTest('code cannot call what the page holds', 'wrapper', async (page) => {
+  // As the package's Workers are spoken with: a function of the page’s has a constructor, which takes code.
+  const call =
+    "{ call: 1, id: 1, path: ['constructor'], how: 'call', args: ['document.title = \"taken\"'] }";
+  const post = `(globalThis.postMessage ?? (() => {}))`;
+  await runInstead(
+    page,
+    5,
+    `${post}(${call});
+for (let id = 1; id < 9; id++) ${post}({ call: 1 + id, id, path: [], how: 'call', args: [] });
+await new Promise((resolve) => setTimeout(resolve, 300));`,
+  );
+  await ended(page, 'done', 'error');
+  assert.notEqual(await page.title(), 'taken');
+});
+
+lessonTest(
+  'of a long error the beginning is shown, and of a drawing that is none that it cannot be',
+  'wrapper',
+  async (page) => {
+    await runInstead(page, 5, "throw new Error('y'.repeat(3e7));");
+    await ended(page, 'error');
+    const words = await resultOf(page, 5);
+    assert.match(words, /^Line 1: Error: y+…/);
+    assert.ok(words.length < 1000, `${words.length}`);
+    await runInstead(
+      page,
+      5,
+      `const { map } = Array.prototype;
+Array.prototype.map = () => null;
+headwiseLesson.modules['../tools.js'].showBars('none', { a: 1 });
+Array.prototype.map = map;`,
+    );
+    await ended(page);
+    assert.match(await resultOf(page, 5), /^What this step has shown cannot be drawn: TypeError/);
+  },
+);

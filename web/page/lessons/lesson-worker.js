@@ -7,7 +7,6 @@
  */
 
 import * as headwise from '../../headwise/index.js';
-import { serve } from '../../headwise/worker/serve.js';
 import { listen, tell } from './audience.js';
 import { inspect } from './inspect.js';
 import * as tools from './tools.js';
@@ -217,6 +216,17 @@ async function run(steps, onStep, onItem) {
   return Promise.race([done().catch(failure), unheard]);
 }
 
-const lesson = { run };
-/** @typedef {typeof lesson} LessonWorker */
-serve(lesson);
+const post = postMessage.bind(globalThis);
+
+addEventListener(
+  'message',
+  async ({ data: { steps } }) => {
+    const outcome = await run(
+      steps,
+      (next) => post({ step: next }),
+      (item) => post({ item }),
+    ).catch(() => ({ how: 'error', step, message: 'The code threw what cannot be read.' }));
+    post({ outcome });
+  },
+  { once: true },
+);

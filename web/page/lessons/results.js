@@ -105,7 +105,18 @@ function elementsOf(items, printed, changed) {
  * @param {boolean} options.changed whether the visitor has changed code: differences are then no mistakes
  * @returns {{ elements: HTMLElement[], equal: number }} equal: how many are as the document has them
  */
-export function resultsOf({ printed }, items, { complete, changed }) {
+export function resultsOf(step, items, options) {
+  try {
+    return resultsIn(step, items, options);
+  } catch (error) {
+    // Code may have put together what no tool of the lessons shows.
+    const words = `What this step has shown cannot be drawn: ${error}`;
+    return { elements: [el('p', { class: 'message error' }, words)], equal: 0 };
+  }
+}
+
+/** @type {typeof resultsOf} */
+function resultsIn({ printed }, items, { complete, changed }) {
   /** What is printed and what is derived have tables of their own. @type {string} */
   let by = '';
   const groups = groupsOf(items, (item) => {

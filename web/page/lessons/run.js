@@ -1,9 +1,9 @@
 /**
  * One run of a lesson, in a Worker of its own: nothing is left of an earlier one, and it can be stopped at any time.
  *
- * @import { Connected } from '../shared/connect.js'
+ * The code may be somebody else's. So the Worker calls nothing here: it posts plain words, and each is looked at.
+ *
  * @import { Item } from './audience.js'
- * @import { LessonWorker } from './lesson-worker.js'
  *
  * @typedef {object} Outcome
  * @property {'done' | 'error' | 'stopped'} how
@@ -17,8 +17,30 @@
  * @property {(outcome: Outcome) => void} onEnd called once
  */
 
-import { connect, notStarted } from '../shared/connect.js';
+import { counted, notStarted, whyNone } from '../shared/connect.js';
 import { readStep } from './imports.js';
+
+/** A run shows some hundred things at most: more messages than this come from code that posts its own. */
+const MOST_MESSAGES = 2000;
+
+/** Characters of an error: what is longer goes on as an ellipsis. */
+const MOST_WORDS = 600;
+
+const FLOOD = 'The code was ended: it sent the page messages that are no results.';
+
+/** @param {string} words */
+const cut = (words) => (words.length > MOST_WORDS ? `${words.slice(0, MOST_WORDS)}…` : words);
+
+/** @param {any} item whether it may be shown; its parts are looked at when it is drawn */
+const isItem = (item) => typeof item?.kind === 'string' && typeof item.name !== 'object';
+
+/** @param {any} outcome @param {number} step that runs @param {(step: unknown) => boolean} isStep @returns {Outcome} */
+function readOutcome({ how, step: at, line, message }, step, isStep) {
+  const place = isStep(at) ? at : step;
+  if (how === 'done') return { how, step: place };
+  const known = Number.isInteger(line) && line > 0 ? line : undefined;
+  return { how: 'error', step: place, line: known, message: String(message) };
+}
 
 /**
  * @param {string[]} steps the code of each
@@ -26,31 +48,53 @@ import { readStep } from './imports.js';
  * @returns {() => void} stops it
  */
 export function startRun(steps, { onStep, onItem, onEnd }) {
-  /** @type {Connected<LessonWorker>} */
-  const { remote, end } = connect(
-    () => new Worker(new URL('./lesson-worker.js', import.meta.url), { type: 'module' }),
-    { explain: (why, hasAnswered) => new Error(hasAnswered && why ? why : notStarted(why)) },
-  );
   let step = 0;
+  let messages = 0;
   let hasEnded = false;
+  /** @type {Worker | undefined} */
+  let worker;
+  /** @type {(value?: undefined) => void} */
+  let release = () => {};
+  counted(new Promise((resolve) => (release = resolve)));
+  const isStep = (/** @type {unknown} */ at) =>
+    Number.isInteger(at) && Number(at) >= 0 && Number(at) < steps.length;
+
   /** @param {Outcome} outcome */
-  const finish = (outcome) => {
+  const finish = ({ message, ...outcome }) => {
     if (hasEnded) return;
     hasEnded = true;
-    end(outcome);
-    onEnd(outcome);
+    worker?.terminate();
+    release();
+    onEnd(message === undefined ? outcome : { ...outcome, message: cut(message) });
   };
-  /** @param {number} next */
-  const enter = (next) => {
-    step = next;
-    if (!hasEnded) onStep(step);
+  /** @param {string} message */
+  const fail = (message) => finish({ how: 'error', step, message });
+  /** @param {any} said */
+  const hear = (said) => {
+    if (hasEnded) return;
+    if (++messages > MOST_MESSAGES) fail(FLOOD);
+    else if (isStep(said?.step)) onStep((step = said.step));
+    else if (isItem(said?.item)) onItem(step, said.item);
+    else if (typeof said?.outcome === 'object' && said.outcome) {
+      finish(readOutcome(said.outcome, step, isStep));
+    } else fail(FLOOD);
   };
-  /** @param {Item} item */
-  const show = (item) => {
-    if (!hasEnded) onItem(step, item);
-  };
-  remote
-    .run(steps.map(readStep), enter, show)
-    .then(finish, ({ message }) => finish({ how: 'error', step, message }));
+  try {
+    worker = new Worker(new URL('./lesson-worker.js', import.meta.url), { type: 'module' });
+    worker.addEventListener('message', ({ data }) => hear(data));
+    worker.addEventListener('messageerror', () => fail(FLOOD));
+    worker.addEventListener('error', (event) => {
+      event.preventDefault();
+      const why = event.message ?? '';
+      fail(messages > 0 && why ? why : notStarted(why));
+    });
+    // Where the engine and the lessons' model are.
+    const base = new URL('.', document.baseURI).href;
+    worker.postMessage({ steps: steps.map(readStep), base });
+  } catch (error) {
+    const why = whyNone(/** @type {Error} */ (error));
+    // The caller has no way to stop it yet, and waits for nothing so far.
+    queueMicrotask(() => fail(notStarted(why)));
+  }
   return () => finish({ how: 'stopped', step });
 }

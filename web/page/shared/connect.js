@@ -30,8 +30,8 @@ let waiting = 0;
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
-/** @param {Promise<unknown>} call */
-function count(call) {
+/** Counts a call among those that `answered` waits for. @param {Promise<unknown>} call */
+export function counted(call) {
   waiting++;
   const end = () => {
     if (--waiting > 0) return;
@@ -56,7 +56,7 @@ export function notStarted(why) {
 }
 
 /** Why a Worker could not be made: in a frame, or by a setting, a browser may have none. @param {Error} error */
-const whyNone = (error) =>
+export const whyNone = (error) =>
   typeof Worker === 'undefined' && (error instanceof TypeError || error instanceof ReferenceError)
     ? 'this browser has no Web Workers, or blocks them'
     : error.message;
@@ -104,7 +104,7 @@ export function connect(startWorker, { explain = wordsOf, lost = () => {} } = {}
       return iterable(Promise.reject(explain(whyNone(/** @type {Error} */ (error)), false)));
     }
     const answer = connection.send(0, [name], 'call', args);
-    count(answer);
+    counted(answer);
     return answer;
   };
 
