@@ -1,6 +1,8 @@
 // What the Lessons room says of runs that fail, in steps and in exercises.
 import assert from 'node:assert/strict';
-import { textOf } from './harness.js';
+import { test } from 'node:test';
+import { serve } from '../browser.js';
+import { browser, options, site, textOf } from './harness.js';
 import { ended, lessonTest, resultOf, resultSays, runIn, runInstead } from './lessons-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -112,6 +114,103 @@ lessonTest(
     );
   },
 );
+
+/** Names by which a Worker stores, sends, or starts others. */
+const FENCED = [
+  ...[
+    'caches',
+    'indexedDB',
+    'IDBFactory',
+    'Cache',
+    'CacheStorage',
+    'cookieStore',
+    'storageBuckets',
+  ],
+  ...['XMLHttpRequest', 'WebSocket', 'WebSocketStream', 'EventSource', 'WebTransport', 'FontFace'],
+  ...['Worker', 'SharedWorker', 'BroadcastChannel', 'importScripts', 'postMessage', 'fonts'],
+  ...['webkitRequestFileSystem', 'webkitRequestFileSystemSync', 'webkitResolveLocalFileSystemURL'],
+];
+
+/** What code could try, by what it says then: how it failed, or that it did not. */
+const ATTEMPTS = `
+const failed = [];
+const attempt = async (name, act) => {
+  try {
+    await act();
+    show(name, 'REACHED');
+  } catch (error) {
+    failed.push(name);
+  }
+};
+await attempt('caches', () => caches.open('a'));
+await attempt('indexedDB', () => new Promise((resolve, reject) => {
+  const opening = indexedDB.open('a');
+  opening.onsuccess = resolve;
+  opening.onerror = reject;
+}));
+await attempt('files', () => navigator.storage.getDirectory());
+await attempt('a Worker', () => new Worker(URL.createObjectURL(new Blob(['postMessage(1)']))));
+await attempt('a beacon', () => navigator.sendBeacon('ELSEWHERE', 'secret'));
+await attempt('another origin', () => fetch('ELSEWHERE', { method: 'POST', mode: 'no-cors', body: 'secret' }));
+await attempt('its files', () => fetch('ELSEWHEREa.wasm', { mode: 'no-cors' }));
+await attempt('a page of this host', () => fetch('PAGEindex.html'));
+await attempt('with a query', () => fetch('PAGEindex.html?a.wasm'));
+await attempt('with a fragment', () => fetch('PAGEindex.html#a.wasm'));
+await attempt('a post', () => fetch('PAGEa.wasm', { method: 'POST' }));
+String.prototype.startsWith = String.prototype.endsWith = () => true;
+String.prototype.includes = () => false;
+Function.prototype.call = function (self, ...args) { return Reflect.apply(this, self, args); };
+Object.defineProperty(Request.prototype, 'url', { get: () => 'PAGEa.wasm' });
+await attempt('with the checks replaced', () => fetch('ELSEWHERE', { mode: 'no-cors' }));
+show('failed', failed.length);
+const found = [];
+for (let at = globalThis; at !== null; at = Object.getPrototypeOf(at)) {
+  const all = Reflect.ownKeys(at);
+  found.push(...FENCED.filter((name) => all.indexOf(name) >= 0 && at[name] !== undefined));
+}
+const inside = ['storage', 'locks', 'serviceWorker', 'sendBeacon', 'storageBuckets', 'gpu', 'usb'];
+for (let at = navigator; at !== null; at = Object.getPrototypeOf(at)) {
+  const all = Reflect.ownKeys(at);
+  found.push(...inside.filter((name) => all.indexOf(name) >= 0));
+}
+found.push(...FENCED.filter((name) => globalThis[name] !== undefined));
+show('found', found.join(' ') || 'nothing');
+`;
+
+test('code of a lesson has no storage, no Workers and no network', options, async () => {
+  /** @type {string[]} */
+  const arrived = [];
+  const elsewhere = await serve(site.root, {
+    headersOf: () => ({ 'access-control-allow-origin': '*' }),
+    onRequest: (path) => arrived.push(path),
+    onPost: (body) => arrived.push(body),
+  });
+  const page = await browser.newPage();
+  try {
+    const code = ATTEMPTS.replaceAll('ELSEWHERE', elsewhere.url)
+      .replaceAll('PAGE', site.url)
+      .replaceAll('FENCED', JSON.stringify(FENCED));
+    await page.goto(`${site.url}#lessons?lesson=wrapper`);
+    await ended(page);
+    await runInstead(page, 5, code);
+    await ended(page);
+    const words = await resultOf(page, 5);
+    assert.doesNotMatch(words, /REACHED/);
+    assert.match(words, /failed.*12/);
+    assert.match(words, /found.*nothing/);
+    // Said where code does not wait for an error itself.
+    await runInstead(page, 5, 'await indexedDB.databases();');
+    await ended(page, 'error');
+    assert.match(await resultOf(page, 5), /^Line 1: (ReferenceError|TypeError): .*indexedDB/);
+    await runInstead(page, 5, `await fetch('${elsewhere.url}');`);
+    await resultSays(page, 5, 'code of a lesson has no network');
+    assert.deepEqual(arrived, []);
+  } finally {
+    await page.evaluate(() => localStorage.clear());
+    await page.close();
+    elsewhere.close();
+  }
+});
 
 for (const [words, code] of [
   ['a step that is not there', 'headwiseLesson.enter(1e9);\nawait new Promise(() => {});'],

@@ -8,6 +8,7 @@
 
 import * as headwise from '../../headwise/index.js';
 import { listen, tell } from './audience.js';
+import { fence } from './fence.js';
 import { inspect } from './inspect.js';
 import * as tools from './tools.js';
 
@@ -216,11 +217,13 @@ async function run(steps, onStep, onItem) {
   return Promise.race([done().catch(failure), unheard]);
 }
 
+/** Taken before the code is fenced in, which has none. @type {(message: object) => void} */
 const post = postMessage.bind(globalThis);
 
 addEventListener(
   'message',
-  async ({ data: { steps } }) => {
+  async ({ data: { steps, base } }) => {
+    fence(base);
     const outcome = await run(
       steps,
       (next) => post({ step: next }),
