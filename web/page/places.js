@@ -70,7 +70,9 @@ function arrive() {
 export function keepPlaces() {
   history.scrollRestoration = 'manual';
   try {
-    places = JSON.parse(sessionStorage.getItem(STORED) ?? '{}');
+    const stored = JSON.parse(sessionStorage.getItem(STORED) ?? '{}');
+    // Another script of this host may have stored something else.
+    if (typeof stored === 'object' && stored !== null) places = stored;
   } catch {
     // The browser stores nothing.
   }

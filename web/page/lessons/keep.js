@@ -23,10 +23,24 @@ function read() {
   }
 }
 
-/** @param {string} id @returns {Kept} */
+/** @param {unknown} value @returns {string[]} its texts, if it is a list */
+const textsOf = (value) =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+
+/** @param {unknown} value @returns {Record<string, string>} its entries that are texts */
+const codeOf = (value) =>
+  Object.fromEntries(Object.entries(value ?? {}).filter(([, code]) => typeof code === 'string'));
+
+/** What another version or another script has stored may be anything. @param {string} id @returns {Kept} */
 export function keptOf(id) {
-  const { code = {}, unrun = [], exercise, seen = [], solved = false } = read()[id] ?? {};
-  return { code, unrun, exercise, seen, solved };
+  const { code, unrun, exercise, seen, solved } = read()[id] ?? {};
+  return {
+    code: codeOf(code),
+    unrun: textsOf(unrun),
+    exercise: typeof exercise === 'string' ? exercise : undefined,
+    seen: textsOf(seen),
+    solved: solved === true,
+  };
 }
 
 /** @param {string} id @param {Partial<Kept>} part */

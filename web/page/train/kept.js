@@ -7,6 +7,8 @@
  * @typedef {{ settings: Settings, saved: Saved }} Kept
  */
 
+import { TASKS } from './settings.js';
+
 const [DATABASE, STORE, KEY] = ['headwise-train', 'runs', 'latest'];
 
 /** @template T @param {IDBRequest<T>} request @returns {Promise<T>} */
@@ -43,10 +45,18 @@ async function use(mode, act) {
 /** Keeps a run in place of the one before. @param {Kept} run */
 export const keep = (run) => use('readwrite', (store) => store.put(run, KEY));
 
+/** Whether it can be gone on with here: another version may have kept another task. @param {any} run @returns {run is Kept} */
+const isRun = (run) =>
+  TASKS.includes(run?.settings?.task) &&
+  Number.isInteger(run.settings.seed) &&
+  Number.isInteger(run.saved?.step) &&
+  run.saved.step >= 0;
+
 /** @returns {Promise<Kept | undefined>} undefined: there is none, or this browser keeps nothing */
 export async function keptRun() {
   try {
-    return await use('readonly', (store) => store.get(KEY));
+    const run = await use('readonly', (store) => store.get(KEY));
+    return isRun(run) ? run : undefined;
   } catch {
     return undefined;
   }
