@@ -57,7 +57,7 @@ function isolationTest(title, headersOf, body, { root = ROOT, isOff = NO_THREADS
   });
 }
 
-const NEEDS_COEP = /its Workers' scripts need Cross-Origin-Embedder-Policy: require-corp too/;
+const NEEDS_COEP = /isolated page's Workers need Cross-Origin-Embedder-Policy: require-corp/;
 
 /** @param {Outcome} outcome */
 function hasThreads({ infos, same }) {

@@ -30,7 +30,7 @@ export function whyNoWorker({ message }, address, name) {
     `its script could not be loaded (${name}, expected beside ${address}), or a policy of the page forbids it`;
   const isolated =
     globalThis.crossOriginIsolated && !message
-      ? '; a script of this cross-origin isolated page needs Cross-Origin-Embedder-Policy: require-corp'
+      ? "; a cross-origin isolated page's Workers need Cross-Origin-Embedder-Policy: require-corp"
       : '';
   return why + isolated + bundlerHint(address);
 }

@@ -7,6 +7,7 @@ import { bytesOf, isAddress, isBytes, isOf, reading } from '../checks/foreign.js
 import { importNode, isNode } from '../engine/node.js';
 import { chunksOf, isNodeStream } from './node-stream.js';
 import { PartReader, StreamReader } from './reader.js';
+import { shortened } from './shortened.js';
 
 /** @typedef {import('./node-stream.js').NodeStream} NodeStream */
 
@@ -22,18 +23,6 @@ import { PartReader, StreamReader } from './reader.js';
  * @property {string} [name] the name of the file in messages; default: a File's name, an address, or 'source'
  * @property {AbortSignal} [signal] aborts the reading
  */
-
-/** Of an address in a message no more is shown. */
-const longestShown = 500;
-
-/**
- * An address, a path or what is said of one, as a message shows it: a long one without its midst.
- * @param {string} text
- */
-export function shortened(text) {
-  const half = longestShown / 2;
-  return text.length > longestShown ? `${text.slice(0, half)}…${text.slice(-half)}` : text;
-}
 
 /** What may mean that a file is not there: some servers send a page then, or refuse. */
 export class UnclearError extends HeadwiseError {}

@@ -2,7 +2,8 @@
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { answerOf, discard } from '../checks/response.js';
-import { shortened, UnclearError } from './source.js';
+import { shortened } from './shortened.js';
+import { UnclearError } from './source.js';
 
 /** @typedef {typeof globalThis.fetch} Fetch */
 

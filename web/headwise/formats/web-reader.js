@@ -4,7 +4,8 @@ import { discard } from '../checks/response.js';
 import { newArray } from '../tensor/shape.js';
 import { FileCache } from './file-cache.js';
 import { ArrivingReader } from './reader.js';
-import { readerOfResponse, shortened } from './source.js';
+import { shortened } from './shortened.js';
+import { readerOfResponse } from './source.js';
 import { ChangedError, isFixed, PassingError, WebFile } from './web-file.js';
 
 /** @typedef {import('./reader.js').StreamReader} StreamReader */

@@ -3,7 +3,7 @@ import { resolve } from '../engine/resolve.js';
 import { importNode, isNode } from '../engine/node.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyArray, isAddress, isOf, isPlain, reading, tagOf } from '../checks/foreign.js';
-import { shortened } from '../formats/source.js';
+import { shortened } from '../formats/shortened.js';
 
 /** @typedef {import('../formats/source.js').Source} Source */
 

@@ -18,18 +18,13 @@
  */
 
 import { counted, notStarted, whyNone } from '../shared/connect.js';
+import { cutWords } from '../shared/errors.js';
 import { readStep } from './imports.js';
 
 /** A run shows some hundred things at most: more messages than this come from code that posts its own. */
 const MOST_MESSAGES = 2000;
 
-/** Characters of an error: what is longer goes on as an ellipsis. */
-const MOST_WORDS = 600;
-
 const FLOOD = 'The code was ended: it sent the page messages that are no results.';
-
-/** @param {string} words */
-const cut = (words) => (words.length > MOST_WORDS ? `${words.slice(0, MOST_WORDS)}…` : words);
 
 /** @param {any} item whether it may be shown; its parts are looked at when it is drawn */
 const isItem = (item) => typeof item?.kind === 'string' && typeof item.name !== 'object';
@@ -65,7 +60,7 @@ export function startRun(steps, { onStep, onItem, onEnd }) {
     hasEnded = true;
     worker?.terminate();
     release();
-    onEnd(message === undefined ? outcome : { ...outcome, message: cut(message) });
+    onEnd(message === undefined ? outcome : { ...outcome, message: cutWords(message) });
   };
   /** @param {string} message */
   const fail = (message) => finish({ how: 'error', step, message });

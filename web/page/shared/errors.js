@@ -1,3 +1,5 @@
+import { shortened } from '../../headwise/formats/shortened.js';
+
 /** An error of the page itself, in words a visitor can act on. */
 export class PageError extends Error {
   /**
@@ -19,12 +21,11 @@ export const orOffline = (why) =>
 /** @param {string} words @returns {string} with their full stop */
 export const withStop = (words) => (/[.!?]$/.test(words) ? words : `${words}.`);
 
-/** In characters, what is shown of a message: a file or an address may make it as long as it likes. */
+/** Characters of a message that are shown: a file or an address may make it as long as it likes. */
 const LONGEST = 1000;
 
 /** @param {string} words @returns {string} without their midst if they are long: a browser lays out millions of characters for minutes */
-export const shortened = (words) =>
-  words.length > LONGEST ? `${words.slice(0, LONGEST / 2)} … ${words.slice(-LONGEST / 2)}` : words;
+export const cutWords = (words) => shortened(words, LONGEST);
 
 /**
  * What is said of an error, with its full stop. Of a file of the page that did not come it is said first what a visitor can do.
@@ -33,7 +34,7 @@ export const shortened = (words) =>
  */
 export function sentence(error) {
   const { message: words, code } = /** @type {Error & { code?: string }} */ (error);
-  const message = shortened(String(words));
+  const message = cutWords(String(words));
   if (code === 'ERR_LOAD' && message.startsWith(location.origin))
     return `Something that is needed could not be loaded. Check the connection, then try again. (${message})`;
   return withStop(message);

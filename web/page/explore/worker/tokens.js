@@ -18,7 +18,7 @@
  */
 
 import { Tokenizer } from '@huggingface/tokenizers';
-import { PageError, shortened } from '../../shared/errors.js';
+import { cutWords, PageError } from '../../shared/errors.js';
 import { labelOf, wordsOf } from '../../shared/tokenize.js';
 
 /** The characters that stand for bytes in byte-level tokenizers (GPT-2's bytes_to_unicode). */
@@ -126,7 +126,7 @@ export function readTokenizer(json) {
     around = specialAround(tokenizer);
   } catch (error) {
     // The library quotes a regular expression that it cannot parse, whole.
-    const why = shortened(/** @type {Error} */ (error).message).replace(/\.$/, '');
+    const why = cutWords(/** @type {Error} */ (error).message).replace(/\.$/, '');
     throw new PageError('ERR_FORMAT', `tokenizer.json cannot be read: ${why}`);
   }
   const special = tokenizer.get_added_tokens_decoder();
