@@ -58,7 +58,7 @@ test('of a long regular expression that cannot be parsed a message has the begin
   assert.throws(
     () => readTokenizer(json),
     ({ message }) => {
-      assert.match(message, /^tokenizer\.json cannot be read: .*\(AAA.* … AAA.*[Gg]roup/);
+      assert.match(message, /^tokenizer\.json cannot be read: .*\(AAA.*…AAA.*[Gg]roup/);
       assert.ok(message.length < 2000, `${message.length} characters`);
       return true;
     },
