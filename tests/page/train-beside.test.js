@@ -53,7 +53,11 @@ roomTest(
     await page.click('#train-mute-second');
     await page.waitForSelector('.train-heads .muted');
     assert.deepEqual(await mutedHeads(), [[], ['L0H1']]);
-    assert.equal(await textOf(page, '#train-link'), 'The address shows these runs without muting.');
+    await page.waitForFunction(
+      () =>
+        document.getElementById('train-link')?.textContent ===
+        'The address shows these runs without muting.',
+    );
   },
 );
 
