@@ -1,7 +1,7 @@
 // Comments that the compiler leaves out of declarations, or leaves where no editor finds them: those of overloads, such as `tensor`
 // and `loadModel`, and the descriptions of @typedefs.
 import ts from 'typescript';
-import { applyEdits } from './edits.js';
+import { applyEdits, parse } from './edits.js';
 
 /** @typedef {import('./edits.js').Edit} Edit */
 /** @typedef {ts.FunctionDeclaration | ts.ConstructorDeclaration | ts.MethodDeclaration} Callable */
@@ -44,6 +44,19 @@ const indented = (comment, indent) =>
     .join('\n');
 
 /**
+ * A comment before a node, indented as it is.
+ * @param {ts.Node} node
+ * @param {(indent: string) => string} comment
+ * @returns {Edit}
+ */
+function before(node, comment) {
+  const start = node.getStart();
+  const { character } = node.getSourceFile().getLineAndCharacterOfPosition(start);
+  const indent = ' '.repeat(character);
+  return { start, end: start, text: `${comment(indent)}\n${indent}` };
+}
+
+/**
  * The comments of overloads, each before its own.
  * @param {ts.SourceFile} declarations
  * @param {ts.SourceFile} source
@@ -61,9 +74,7 @@ function ofOverloads(declarations, source) {
   eachCallable(declarations, (name, node) => {
     const comment = comments.get(name)?.shift();
     if (comment === undefined) return;
-    const start = node.getStart();
-    const indent = ' '.repeat(declarations.getLineAndCharacterOfPosition(start).character);
-    edits.push({ start, end: start, text: `${indented(comment, indent)}\n${indent}` });
+    edits.push(before(node, (indent) => indented(comment, indent)));
   });
   return edits;
 }
@@ -99,17 +110,12 @@ function saidOfTypes(source) {
   return said;
 }
 
-/** Before a node. @param {ts.Node} node @param {string} text @returns {Edit} */
-function commentOn(node, text) {
-  const start = node.getStart();
-  const { character } = node.getSourceFile().getLineAndCharacterOfPosition(start);
-  const indent = ' '.repeat(character);
+/** @param {string} text @param {string} indent */
+function commentOf(text, indent) {
   const lines = text.split('\n');
-  const comment =
-    lines.length === 1
-      ? `/** ${text} */`
-      : `/**\n${lines.map((line) => `${indent} * ${line}\n`).join('')}${indent} */`;
-  return { start, end: start, text: `${comment}\n${indent}` };
+  return lines.length === 1
+    ? `/** ${text} */`
+    : `/**\n${lines.map((line) => `${indent} * ${line}\n`).join('')}${indent} */`;
 }
 
 /** On the members that a type writes out. @param {ts.Node} node @param {Map<string, string>} members @returns {Edit[]} */
@@ -120,7 +126,7 @@ function ofMembers(node, members) {
   const isMember =
     ts.isPropertySignature(node) || ts.isMethodSignature(node) || ts.isGetAccessor(node);
   const text = isMember && members.get(node.name.getText());
-  return text ? [...edits, commentOn(node, text)] : edits;
+  return text ? [...edits, before(node, (indent) => commentOf(text, indent))] : edits;
 }
 
 /** In place of the comments that the compiler leaves by themselves. @param {ts.SourceFile} declarations @returns {Edit[]} */
@@ -142,20 +148,18 @@ function ofTypedefs(declarations, source) {
     const { description, members } = said.get(type.name.text) ?? {};
     // The older compiler, whose declarations the reference reads, has put it there.
     const isThere = commentsOf(type).some(({ comment }) => textOf(comment) === description);
-    const own = description && !isThere ? [commentOn(type, description)] : [];
+    const own =
+      description && !isThere ? [before(type, (indent) => commentOf(description, indent))] : [];
     return members ? [...own, ...ofMembers(type.type, members)] : own;
   });
 }
-
-/** @param {string} name @param {string} text */
-const parse = (name, text) => ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true);
 
 /**
  * @param {string} declarations a .d.ts file
  * @param {string} source the file that they are of
  */
 export function withComments(declarations, source) {
-  const [to, from] = [parse('types.d.ts', declarations), parse('source.js', source)];
+  const [to, from] = [parse(declarations), parse(source, 'source.js')];
   return applyEdits(declarations, [
     ...ofOverloads(to, from),
     ...takenAway(to),

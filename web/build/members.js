@@ -1,7 +1,7 @@
 // Members that a constructor assigns, as their comments say: the compiler leaves what is @internal, and declares what is @readonly
 // as if it could be set.
 import ts from 'typescript';
-import { applyEdits } from './edits.js';
+import { applyEdits, parse } from './edits.js';
 
 /** @typedef {import('./edits.js').Edit} Edit */
 
@@ -16,7 +16,7 @@ function editsOf(member) {
 
 /** @param {string} text of a .d.ts file */
 export function withMembers(text) {
-  const file = ts.createSourceFile('types.d.ts', text, ts.ScriptTarget.Latest, true);
+  const file = parse(text);
   const classes = file.statements.filter(ts.isClassDeclaration);
   return applyEdits(
     text,

@@ -1,7 +1,7 @@
 // Optional properties of declarations take undefined too, as they do at run time. Otherwise a project with
 // exactOptionalPropertyTypes cannot pass on a signal that may be undefined. The JSDoc stays short.
 import ts from 'typescript';
-import { applyEdits } from './edits.js';
+import { applyEdits, parse } from './edits.js';
 
 /** @typedef {import('./edits.js').Edit} Edit */
 
@@ -57,5 +57,4 @@ function edited(node) {
 }
 
 /** @param {string} text of a .d.ts file */
-export const withUndefined = (text) =>
-  applyEdits(text, editsOf(ts.createSourceFile('types.d.ts', text, ts.ScriptTarget.Latest, true)));
+export const withUndefined = (text) => applyEdits(text, editsOf(parse(text)));

@@ -1,7 +1,7 @@
 // Types of other files are handed on as they are. `export type X = import('./x.js').X`, which JSDoc's imports of types become, makes
 // an alias, and TypeScript does not find a type through it: no project with `declaration` could export what is of such a type.
 import ts from 'typescript';
-import { applyEdits } from './edits.js';
+import { applyEdits, parse } from './edits.js';
 
 /** @typedef {import('./edits.js').Edit} Edit */
 
@@ -28,6 +28,6 @@ function editsOf(node) {
 
 /** @param {string} text of a .d.ts file */
 export function withReExports(text) {
-  const file = ts.createSourceFile('types.d.ts', text, ts.ScriptTarget.Latest, true);
+  const file = parse(text);
   return applyEdits(text, file.statements.flatMap(editsOf));
 }
