@@ -1,5 +1,6 @@
 // Converts little-endian bytes of a file to float32. Like the engine, it assumes a little-endian machine.
 import { mostDimensions } from '../tensor/shape.js';
+import { Tensor } from '../tensor/tensor.js';
 
 /**
  * A type's name in safetensors. Values of F8 types and of C64 are not converted.
@@ -134,3 +135,15 @@ export function elementsOf(shape) {
   const elements = sizes.includes(0) ? 0 : sizes.reduce((product, n) => product * n, 1);
   return Number.isSafeInteger(elements) ? elements : NaN;
 }
+
+/**
+ * What is read of a file, which its dtype tells apart: BOOL becomes bool, every other type float32.
+ * @param {Dtype} dtype in the file
+ * @param {Float32Array} data
+ * @param {readonly number[]} shape
+ * @returns {Tensor | Tensor<'bool'>}
+ */
+export const tensorRead = (dtype, data, shape) =>
+  dtype === 'BOOL'
+    ? /** @type {Tensor<'bool'>} */ (new Tensor(Uint8Array.from(data), shape))
+    : /** @type {Tensor} */ (new Tensor(data, shape));

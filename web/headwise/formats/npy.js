@@ -1,8 +1,7 @@
 import { checkOptions } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { newArray } from '../tensor/shape.js';
-import { Tensor } from '../tensor/tensor.js';
-import { dtypes } from './convert.js';
+import { dtypes, tensorRead } from './convert.js';
 import { readNpyHeader } from './npy-header.js';
 import { openReader } from './source.js';
 
@@ -81,7 +80,7 @@ async function readValues(reader, { dtype, isBigEndian, shape, elements }) {
  *
  * @param {Source} source the file, or its address
  * @param {SourceOptions} [options]
- * @returns {Promise<Tensor | Tensor<'bool'>>} of numbers or of truth values, as its dtype says
+ * @returns {Promise<import('../tensor/tensor.js').Tensor | import('../tensor/tensor.js').Tensor<'bool'>>} of numbers or of truth values, as its dtype says
  * @throws {HeadwiseError} ERR_FORMAT: another kind of file, an unsupported type (structures, objects, text, complex numbers), or
  *   a file that is truncated or too long; ERR_LOAD: it cannot be loaded, or a server sent a page instead; ERR_VALUE: a bad
  *   argument; ERR_MEMORY. An abort rejects with the signal's reason.
@@ -97,10 +96,7 @@ export async function readNpy(source, options) {
       );
     }
     const data = header.isFortran ? fromFortran(values, header.shape) : values;
-    const { dtype, shape } = header;
-    return dtype === 'BOOL'
-      ? /** @type {Tensor<'bool'>} */ (new Tensor(Uint8Array.from(data), shape))
-      : /** @type {Tensor} */ (new Tensor(data, shape));
+    return tensorRead(header.dtype, data, header.shape);
   } finally {
     reader.close();
   }

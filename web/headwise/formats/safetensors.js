@@ -7,8 +7,7 @@ import {
 } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { newArray } from '../tensor/shape.js';
-import { Tensor } from '../tensor/tensor.js';
-import { dtypes } from './convert.js';
+import { dtypes, tensorRead } from './convert.js';
 import { checkEnd, named, readHeader } from './safetensors-header.js';
 import { openReader } from './source.js';
 
@@ -83,7 +82,7 @@ function* rowsOf({ dtype, shape, start, end }, pieceBytes) {
 /**
  * The contents of a whole file.
  * @typedef {object} SafetensorsContents
- * @property {Record<string, Tensor | Tensor<'bool'>>} tensors by name; BOOL becomes bool, every other type float32
+ * @property {Record<string, import('../tensor/tensor.js').Tensor | import('../tensor/tensor.js').Tensor<'bool'>>} tensors by name; BOOL becomes bool, every other type float32
  * @property {Readonly<Record<string, string>>} metadata `__metadata__`; empty if the file has none
  */
 
@@ -260,11 +259,7 @@ export async function readSafetensors(source, options) {
   }
   const tensors = Array.from(values, ([tensorName, data]) => {
     const { dtype, shape } = /** @type {TensorInfo} */ (file.tensors.get(tensorName));
-    const tensor =
-      dtype === 'BOOL'
-        ? /** @type {Tensor<'bool'>} */ (new Tensor(Uint8Array.from(data), shape))
-        : /** @type {Tensor} */ (new Tensor(data, shape));
-    return [tensorName, tensor];
+    return [tensorName, tensorRead(dtype, data, shape)];
   });
   return { tensors: Object.fromEntries(tensors), metadata: file.metadata };
 }
