@@ -144,6 +144,16 @@ export const textOf = (page, selector) =>
     (element.textContent ?? '').replace(/\s+/g, ' ').trim().replaceAll('\u2212', '-'),
   );
 
+/** Waits for words that come in a moment. @param {Page} page @param {string} selector @param {RegExp} words */
+export const says = (page, selector, words) =>
+  page.waitForFunction(
+    (/** @type {string} */ at, /** @type {string} */ wanted) =>
+      new RegExp(wanted).test(document.querySelector(at)?.textContent ?? ''),
+    {},
+    selector,
+    words.source,
+  );
+
 /** @param {Page} page @param {string} selector */
 export const cells = (page, selector) =>
   page.$$eval(`${selector} tbody tr`, (rows) =>

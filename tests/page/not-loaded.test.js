@@ -5,7 +5,16 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { serve } from '../browser.js';
 import { engine } from '../browsers/engines.js';
-import { browser, contentWidth, options, settled, site, textOf, violations } from './harness.js';
+import {
+  browser,
+  contentWidth,
+  options,
+  says,
+  settled,
+  site,
+  textOf,
+  violations,
+} from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -122,12 +131,7 @@ for (const [what, change, words] of WITHOUT)
       await page.evaluate(change);
       await page.click('#rooms a[href^="#explore"]');
       await page.waitForSelector('#explore-again', { visible: true });
-      await page.waitForFunction(
-        (/** @type {string} */ wanted) =>
-          new RegExp(wanted).test(document.getElementById('explore-message')?.textContent ?? ''),
-        {},
-        words.source,
-      );
+      await says(page, '#explore-message', words);
     } finally {
       await page.close();
       server.close();

@@ -83,6 +83,19 @@ for (const hash of [
   );
 }
 
+/** @param {Page} page @param {number} size of the reader's own text @param {{ width: number, height: number }} viewport */
+async function withText(page, size, viewport) {
+  const session = await page.createCDPSession();
+  await session.send('Page.setFontSizes', { fontSizes: { standard: size } });
+  await page.setViewport(viewport);
+  await page.waitForFunction(
+    (/** @type {string} */ wanted) => getComputedStyle(document.body).fontSize === wanted,
+    {},
+    `${size}px`,
+  );
+  await sizesDrawn();
+}
+
 // WebDriver cannot set what a reader's browser takes for the usual size.
 if (engine.hasCdp) {
   for (const [hash, open] of ROOMS) {
@@ -90,11 +103,7 @@ if (engine.hasCdp) {
       `${hash} follows the reader’s own size of text, and is no wider than a phone`,
       hash,
       async (page) => {
-        const session = await page.createCDPSession();
-        await session.send('Page.setFontSizes', { fontSizes: { standard: 24 } });
-        await page.setViewport({ width: 390, height: 844 });
-        await page.waitForFunction(() => getComputedStyle(document.body).fontSize === '24px');
-        await sizesDrawn();
+        await withText(page, 24, { width: 390, height: 844 });
         assert.ok((await contentWidth(page)) <= 390, await beyond(page));
       },
       { ready: there(open) },
@@ -104,11 +113,7 @@ if (engine.hasCdp) {
     'text of twice the usual size leaves Explore’s small maps readable',
     '#explore',
     async (page) => {
-      const session = await page.createCDPSession();
-      await session.send('Page.setFontSizes', { fontSizes: { standard: 32 } });
-      await page.setViewport({ width: 1280, height: 800 });
-      await page.waitForFunction(() => getComputedStyle(document.body).fontSize === '32px');
-      await sizesDrawn();
+      await withText(page, 32, { width: 1280, height: 800 });
       const side = await page.$eval('#explore-grid canvas', (map) => map.clientWidth);
       assert.ok(side >= 20, `${side}`);
     },

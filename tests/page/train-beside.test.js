@@ -1,6 +1,6 @@
 // Two runs beside each other in the Train room: what tells them apart, their chosen head, and their answers.
 import assert from 'node:assert/strict';
-import { textOf } from './harness.js';
+import { says, textOf } from './harness.js';
 import { pause, resting, roomTest } from './train-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -53,11 +53,7 @@ roomTest(
     await page.click('#train-mute-second');
     await page.waitForSelector('.train-heads .muted');
     assert.deepEqual(await mutedHeads(), [[], ['L0H1']]);
-    await page.waitForFunction(
-      () =>
-        document.getElementById('train-link')?.textContent ===
-        'The address shows these runs without muting.',
-    );
+    await says(page, '#train-link', /^The address shows these runs without muting\.$/);
   },
 );
 
