@@ -40,19 +40,6 @@ void hw_pack_finite_columns(const float *rows, size_t stride, size_t tokens, siz
   }
 }
 
-/* y = x·factor; returns the product of y and z. */
-static float scale_and_multiply(const float *x, float factor, const float *z, float *y, size_t count) {
-  const hw_f32x4 factors = hw_splat(factor);
-  hw_f32x4 sums = hw_splat(0.0F);
-  for (size_t i = 0; i < count; i += HW_LANES) {
-    const size_t lanes = hw_min(count - i, HW_LANES);
-    const hw_f32x4 scaled = hw_multiply(hw_load_lanes(x + i, lanes), factors);
-    hw_store_lanes(y + i, scaled, lanes);
-    sums = hw_multiply_add(scaled, hw_load_lanes(z + i, lanes), sums);
-  }
-  return hw_sum_lanes(sums);
-}
-
 /* The output's gradients, divided by the sums, and their products with the output. A row that sees nothing has zeros. */
 static void start_outputs(const hw_key_gradients *g, const hw_gradient_head *head, hw_gradient_block *block) {
   const size_t width = g->keys.value_width;
@@ -67,7 +54,8 @@ static void start_outputs(const hw_key_gradients *g, const hw_gradient_head *hea
       block->deltas[r] = 0.0F;
     } else {
       const float *output = head->head.output + row * head->head.output_stride;
-      block->deltas[r] = scale_and_multiply(gradient, inverse, output, scaled, width);
+      hw_row_scale(gradient, scaled, width, inverse);
+      block->deltas[r] = hw_row_dot(scaled, output, width);
       if (head->weights_gradient != NULL) {
         const size_t at = row * g->keys.tokens;
         block->deltas[r] += inverse * hw_row_dot(head->weights_gradient + at, head->weights + at, g->keys.tokens);

@@ -7,62 +7,56 @@
 #include "core/simd.h"
 #include "kernels/elementwise.h"
 
-static double mean_of(const float *x, size_t count) {
-  hw_f64x2 low = hw_splat_double(0.0);
-  hw_f64x2 high = low;
-  size_t i = 0;
-  for (; i + HW_LANES <= count; i += HW_LANES) {
-    const hw_f32x4 values = hw_load(x + i);
-    low = hw_add_doubles(low, hw_low_doubles(values));
-    high = hw_add_doubles(high, hw_high_doubles(values));
-  }
-  double sum = hw_sum_doubles(hw_add_doubles(low, high));
-  for (; i < count; i++) {
-    sum += (double)x[i];
-  }
-  return sum / (double)count;
-}
-
-/* A mean in two floats: what an element differs by from it is as exact as a float can be. */
-typedef struct row_mean {
-  float upper;
-  float lower;
-} row_mean;
-
-static row_mean parts_of(double mean) {
-  const float upper = (float)mean;
-  return (row_mean){upper, (float)(mean - (double)upper)};
-}
-
-HW_INLINE hw_f32x4 difference(hw_f32x4 x, row_mean mean) {
-  return hw_subtract(hw_subtract(x, hw_splat(mean.upper)), hw_splat(mean.lower));
-}
-
-HW_INLINE hw_f32x4 square_of_difference(const float *x, row_mean mean) {
-  const hw_f32x4 d = difference(hw_load(x), mean);
-  return hw_multiply(d, d);
-}
+/* Of differences from a number: their sum, and that of their squares. */
+typedef struct row_sums {
+  double plain;
+  double squares;
+} row_sums;
 
 /* Floats add up few squares, doubles the sums of those. */
-static double variance_of(const float *x, row_mean mean, size_t count) {
-  enum { BLOCK = 128 };
-  double sum = 0.0;
+static row_sums sums_about(float shift, const float *x, size_t count) {
+  enum { BLOCK = 64 };
+  const hw_f32x4 shifts = hw_splat(shift);
+  hw_f64x2 low = hw_splat_double(0.0);
+  hw_f64x2 high = low;
+  double sum_of_squares = 0.0;
   size_t i = 0;
-  while (i + (size_t)2 * HW_LANES <= count) {
+  while (i + HW_LANES <= count) {
     const size_t end = i + hw_min(count - i, BLOCK);
-    hw_f32x4 low = hw_splat(0.0F);
-    hw_f32x4 high = low;
-    for (; i + (size_t)2 * HW_LANES <= end; i += (size_t)2 * HW_LANES) {
-      low = hw_add(low, square_of_difference(x + i, mean));
-      high = hw_add(high, square_of_difference(x + i + HW_LANES, mean));
+    hw_f32x4 squares = hw_splat(0.0F);
+    for (; i + HW_LANES <= end; i += HW_LANES) {
+      const hw_f32x4 d = hw_subtract(hw_load(x + i), shifts);
+      low = hw_add_doubles(low, hw_low_doubles(d));
+      high = hw_add_doubles(high, hw_high_doubles(d));
+      squares = hw_multiply_add(d, d, squares);
     }
-    sum += (double)hw_sum_lanes(hw_add(low, high));
+    sum_of_squares += (double)hw_sum_lanes(squares);
   }
+  row_sums sums = {hw_sum_doubles(hw_add_doubles(low, high)), sum_of_squares};
   for (; i < count; i++) {
-    const float d = x[i] - mean.upper - mean.lower;
-    sum += (double)(d * d);
+    const float d = x[i] - shift;
+    sums.plain += (double)d;
+    sums.squares += (double)(d * d);
   }
-  return sum / (double)count;
+  return sums;
+}
+
+/* About the mean: a float cannot hold all of it, and what it lacks is taken off. */
+static double variance_about(double mean, const float *x, size_t count) {
+  const float about = (float)mean;
+  const double missed = mean - (double)about;
+  return sums_about(about, x, count).squares / (double)count - missed * missed;
+}
+
+/* The variance; and the mean, 0 if the row is not centered. Squares about 0 say little of it where the mean is large, and
+ * nothing where they are infinite. */
+static double variance_of(const hw_norm_settings *settings, const float *x, double *mean) {
+  const double count = (double)settings->count;
+  const row_sums sums = sums_about(0.0F, x, settings->count);
+  *mean = settings->is_centered ? sums.plain / count : 0.0;
+  const double square = sums.squares / count;
+  const double variance = square - *mean * *mean;
+  return variance - 0.5 * square >= 0.0 ? variance : variance_about(*mean, x, settings->count);
 }
 
 /* x times the gains, of lanes from i on. Settings are passed by value from here on: no store can change them then, so that they
@@ -90,36 +84,13 @@ void hw_scale_normalized_row(const hw_norm_settings *settings, const float *norm
   }
 }
 
-/* What a row's elements become: (x - mean)·factor. */
-typedef struct row_change {
-  row_mean mean;
-  float factor;
-} row_change;
-
-HW_INLINE void normalize_lanes(hw_norm_settings settings, row_change change, const float *x, size_t i, size_t lanes,
-                               float *normalized, float *y) {
-  const hw_f32x4 d = difference(hw_load_lanes(x + i, lanes), change.mean);
-  const hw_f32x4 result = hw_multiply(d, hw_splat(change.factor));
-  if (normalized != NULL) {
-    hw_store_lanes(normalized + i, result, lanes);
-  }
-  if (y != NULL) {
-    hw_store_lanes(y + i, scaled(settings, result, i, lanes), lanes);
-  }
-}
-
-static double variance_about_mean(const hw_norm_settings *settings, const float *x, row_mean *mean) {
-  *mean = parts_of(settings->is_centered ? mean_of(x, settings->count) : 0.0);
-  return variance_of(x, *mean, settings->count);
-}
-
 /* A power of two: the numbers times that have squares that are floats. Of differences so small that theirs are not, the
  * numbers are small too, or all the same; and next to a large eps they do not matter. */
-static double scale_for(double variance, row_mean mean, double eps) {
+static double scale_for(double variance, double mean, double eps) {
   if (variance >= 0x1p-100 && variance < 0x1p100) {
     return 1.0;
   }
-  return !(variance < 1.0) ? 0x1p-70 : fabsf(mean.upper) < 1.0F && eps < 1.0 ? 0x1p100 : 1.0;
+  return !(variance < 1.0) ? 0x1p-70 : fabs(mean) < 1.0 && eps < 1.0 ? 0x1p100 : 1.0;
 }
 
 /* The largest float stands for what is larger, so that it times 0 is 0; an eps of 0 leaves an infinity. */
@@ -127,26 +98,38 @@ static float float_of_factor(double factor) {
   return factor > (double)FLT_MAX && !isinf(factor) ? FLT_MAX : (float)factor;
 }
 
+/* y = (x - mean)·factor, with the mean in two floats: what an element differs by from it is as exact as a float can be. */
+static void change_row(const float *x, double mean, float factor, float *y, size_t count) {
+  const float upper = (float)mean;
+  const float lower = (float)(mean - (double)upper);
+  const hw_f32x4 uppers = hw_splat(upper);
+  const hw_f32x4 lowers = hw_splat(lower);
+  const hw_f32x4 factors = hw_splat(factor);
+  size_t i = 0;
+  for (; i + HW_LANES <= count; i += HW_LANES) {
+    hw_store(y + i, hw_multiply(hw_subtract(hw_subtract(hw_load(x + i), uppers), lowers), factors));
+  }
+  for (; i < count; i++) {
+    y[i] = (x[i] - upper - lower) * factor;
+  }
+}
+
 double hw_normalize_row(const hw_norm_settings *settings, const float *x, float *normalized, float *y) {
-  const hw_norm_settings copied = *settings;
-  const size_t count = copied.count;
-  row_mean mean;
-  double variance = variance_about_mean(settings, x, &mean);
-  const double scale = scale_for(variance, mean, copied.eps);
+  const size_t count = settings->count;
+  float *target = normalized == NULL ? y : normalized;
+  double mean;
+  double variance = variance_of(settings, x, &mean);
+  const double scale = scale_for(variance, mean, settings->eps);
   if (scale != 1.0) {
-    float *times_scale = y == NULL ? normalized : y;
-    hw_row_scale(x, times_scale, count, (float)scale);
-    x = times_scale;
-    variance = variance_about_mean(settings, x, &mean);
+    hw_row_scale(x, target, count, (float)scale);
+    x = target;
+    mean *= scale;
+    variance = variance_about(mean, x, count);
   }
-  const double factor = 1.0 / sqrt(variance + copied.eps * scale * scale);
-  const row_change change = {mean, float_of_factor(factor)};
-  const size_t whole = count / HW_LANES * HW_LANES;
-  for (size_t i = 0; i < whole; i += HW_LANES) {
-    normalize_lanes(copied, change, x, i, HW_LANES, normalized, y);
-  }
-  if (whole < count) {
-    normalize_lanes(copied, change, x, whole, count - whole, normalized, y);
+  const double factor = 1.0 / sqrt(variance + settings->eps * scale * scale);
+  change_row(x, mean, float_of_factor(factor), target, count);
+  if (y != NULL) {
+    hw_scale_normalized_row(settings, target, y);
   }
   return factor * scale;
 }
