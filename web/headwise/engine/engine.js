@@ -259,13 +259,13 @@ export class Engine {
     }
   }
 
-  /** Tells of memory that the caller may not know of, and the collector of what nobody has any more. */
+  /** Tells of memory that the caller may not know of. What nobody has any more is collected, so that the next try finds room. */
   #held() {
     const { graphBytes } = this;
+    pressCollector(2 ** 30);
     if (graphBytes === 0) {
       return '';
     }
-    pressCollector(graphBytes);
     const held = `recorded results without a backward hold ${Math.ceil(graphBytes / 1e6)} MB`;
     return `, and ${held}: compute what needs none in hw.noGrad`;
   }
