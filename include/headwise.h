@@ -1075,7 +1075,7 @@ HW_API hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **
  * logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). The scales of the final norm, of
  * norms after attention and feed-forward, and of a capped logit are held fixed, so that the parts add up to the logit
  * (difference). A head's part is its output times its rows of the output projection. Biases of output projections and of the
- * final norm are `biases`, with what the rounding of int8 adds to a logit; those of feed-forwards belong to mlps. */
+ * final norm are `biases`, with what the rounding of int8 adds; those of feed-forwards belong to mlps. */
 typedef struct hw_attribution {
   const uint32_t *ids; /* [tokens] */
   size_t tokens;
@@ -1087,7 +1087,7 @@ typedef struct hw_attribution {
   float *mlps;  /* [num_layers] */
   float *rest;  /* [3]: embedding (with position), biases, total: the logit or the difference */
   /* [num_layers, num_heads, head_dim] or NULL: the gradient of the total by each head's output, before the output projection.
-   * Its dot product with that output is the head's part, apart from the rounding of int8. */
+   * Its dot product with that output is the head's part. */
   float *directions;
   const float *head_mask; /* [num_layers, num_heads] or NULL: as in hw_forward_options; outputs are those after it */
 } hw_attribution;

@@ -271,6 +271,13 @@ test('bad options are named', async () => {
   await rejectsCode(/** @type {any} */ (loadModel)({}, `org/${name}`), 'ERR_VALUE', 'hw');
 });
 
+test('for an engine that was disposed of nothing is fetched', async () => {
+  const other = await engine();
+  other.dispose();
+  const unused = () => assert.fail('something was fetched');
+  await rejectsCode(loadModel(other, `org/${name}`, { fetch: unused }), 'ERR_DISPOSED', 'engine');
+});
+
 test('an abort ends the loading, with its reason', async () => {
   const reason = new Error('another model');
   const controller = new AbortController();

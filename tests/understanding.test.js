@@ -85,6 +85,13 @@ for (const name of ['llama', 'gemma3_text-caps', 'gpt_neox', 'qwen3']) {
         assert.ok(Math.abs(sum - total) <= 1e-5 * scale, `parts: ${sum}, total: ${total}`);
         assert.ok(Math.abs(total - logit) <= 1e-5 * scale, `total: ${total}, logit: ${logit}`);
       }
+      const { numLayers, numHeads } = decoder.config;
+      const row = Array.from({ length: numHeads }, (_, head) => head % 2);
+      const headMask = Array.from({ length: numLayers }, () => row);
+      const { heads } = decoder.attribution(text, { target: 9, headMask });
+      heads.data.forEach((part, i) =>
+        assert.equal(part !== 0, (i % numHeads) % 2 > 0, `part ${i}`),
+      );
       decoder.dispose();
     });
   }

@@ -37,16 +37,14 @@ static void project(const hw_decoder *m, const hw_linear *out, const float *outp
   }
 }
 
-/* Shares what rounding added: written [d_model] less the heads and the biases. */
-static void share_rest(const hw_model_config *model, const float *written, const float *biases, float *heads) {
+/* What heads do not write of what was written [d_model]: biases, and what rounding added. */
+static void find_rest(const hw_model_config *model, const float *written, const float *heads, float *rest) {
   for (size_t i = 0; i < model->d_model; i++) {
-    double rest = (double)written[i] - (double)biases[i];
+    double left = (double)written[i];
     for (size_t head = 0; head < model->num_heads; head++) {
-      rest -= (double)heads[head * model->d_model + i];
+      left -= (double)heads[head * model->d_model + i];
     }
-    for (size_t head = 0; head < model->num_heads; head++) {
-      heads[head * model->d_model + i] += (float)(rest / (double)model->num_heads);
-    }
+    rest[i] = (float)left;
   }
 }
 
@@ -75,7 +73,7 @@ static void split_attention(hw_run *run, const hw_decoder *m, const hw_residual 
   if (!hw_run_measures(run)) {
     hw_residual_add(biases, after == NULL ? NULL : hw_layer_norm_bias(after), d_model);
     if (hw_matrix_rounds(&out->weight)) {
-      share_rest(model, r->watch.branches + 2 * layer * d_model, biases, heads);
+      find_rest(model, r->watch.branches + 2 * layer * d_model, heads, biases);
     }
     hw_residual_add(r->rows + (r->count - 1) * d_model, biases, d_model);
   }

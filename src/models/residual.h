@@ -23,8 +23,8 @@ static inline void hw_residual_add(float *y, const float *x, size_t count) {
 /* Room in the run's arena. */
 hw_residual hw_residual_take(const hw_run *run, const hw_decoder *decoder, size_t layers, size_t position);
 
-/* Fills the rows once the blocks have run with its watch. Scales of norms after a part are those of the run. Where products
- * round, as with int8 weights, what a layer's heads have not written is shared among them. */
+/* Fills the rows once the blocks have run with its watch. Scales of norms after a part are those of the run. Biases have
+ * what the rounding of int8 adds. */
 void hw_residual_split(hw_run *run, const hw_decoder *decoder, const uint32_t *ids, const hw_residual *residual);
 
 /* Writes what a unit of each of a layer's heads' outputs adds to the stream, units [num_heads · head_dim, d_model], once the blocks

@@ -27,7 +27,6 @@ import { attach } from './record.js';
 export const lossOptions = { ignoreIndex: or(checkSigned, -100), lengths: readLengths };
 
 /** @type {readonly number[]} */
-/** @type {readonly number[]} */
 const scalar = [];
 
 /**

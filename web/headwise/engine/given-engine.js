@@ -17,7 +17,7 @@ export function keepEngine(hw, engine) {
 /**
  * The engine that a module is made for.
  * @param {unknown} hw the caller's, or an engine itself
- * @throws {HeadwiseError} ERR_VALUE
+ * @throws {HeadwiseError} ERR_VALUE; ERR_DISPOSED, ERR_LOAD: it has ended, so that nothing is fetched for it
  */
 export function checkEngine(hw) {
   const engine = engines.get(hw);
@@ -28,5 +28,6 @@ export function checkEngine(hw) {
         : "an engine, as load() of headwise gives (a Worker's has its own classes: new hw.Decoder(config))";
     throw misfit(hw, 'hw', expected);
   }
+  engine.checkAlive();
   return engine;
 }

@@ -35,9 +35,9 @@ import { sample } from './sample.js';
  * @typedef {object} GenerateOptions
  * @property {number} [maxTokens] the largest number of tokens; default 20; Infinity: until something else ends it
  * @property {number} [temperature] 0: take the most likely token, the first of equals; above 0: draw. Default 1, of a Gpt2 0
- * @property {number} [topK] draw among the topK most likely tokens; default 0: all
- * @property {number} [topP] of these, draw among the fewest most likely tokens whose probabilities sum to topP; default 1: all; 0: the
- *   most likely
+ * @property {number} [topK] draw among the topK most likely tokens, and those as likely as the last of them; default 0: all
+ * @property {number} [topP] of these, draw among the fewest most likely tokens whose probabilities sum to topP, the first of equals;
+ *   default 1: all; 0: the most likely
  * @property {number | bigint} [seed] seeds this generation's own random numbers: they equal those of hw.rand after
  *   hw.manualSeed(seed). Default: drawn from the engine's generator with the first token
  * @property {number | bigint} [eosTokenId] of a Gpt2 only: stop after this token, which is returned. A Decoder takes `stop`

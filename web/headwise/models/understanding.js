@@ -26,8 +26,7 @@ import { decoderOptions, readDecoderCall } from './decoder-call.js';
  * @property {Tensor} heads [layers, heads]
  * @property {Tensor} mlps [layers], with the biases of their projections
  * @property {number} embedding of the token and its position
- * @property {number} biases of the attentions' output projections and of the final norm; with int8 weights also what rounding adds to
- *   the logit
+ * @property {number} biases of the attentions' output projections and of the final norm; with int8 weights also what rounding adds
  * @property {number} total the logit or the difference; heads, mlps, embedding and biases add up to it
  * @property {Tensor} [directions] [layers, heads, headDim], if requested: the gradient of the total by each head's output, after
  *   headMask and before the output projection. Times the values and the weights of the keys (`trace[layer].values`, `weights`) they split a

@@ -139,7 +139,8 @@ export class Parameter {
   /** @internal @param {string} name @param {Place} place */
   constructor(name, place) {
     /**
-     * The name in the state dict of the outermost module that listed the parameter.
+     * The longest name of those that modules listed the parameter by: that of the outermost, if they are parts of each other. A
+     * module's `namedParameters()` has the names of its own state dict.
      * @type {string}
      * @readonly
      */
@@ -225,7 +226,7 @@ const parameters = new WeakMap();
 
 /**
  * The parameter of a place: the same each time, so that it can be found among others. Of its names it keeps the longest, which
- * the outermost module gave it.
+ * of modules within each other is the outermost one's.
  * @param {string} name
  * @param {Place} place
  * @returns {Parameter}

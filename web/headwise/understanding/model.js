@@ -1,6 +1,7 @@
 // What all functions of headwise/understanding share: the model, its texts, forwards, and pauses between these.
 import { checkFunction, checkIndex, checkShape, checkSignal } from '../checks/check.js';
 import { checkId, checkIntegers, isOneText } from '../modules/embedding.js';
+import { fitHeadMask } from '../modules/extras.js';
 import { checkHeadMask } from '../modules/forward-options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { decoderConfig, unrecordedForward } from './source.js';
@@ -75,10 +76,8 @@ export function checkMask({ numLayers, numHeads }, value) {
     return undefined;
   }
   const given = checkHeadMask(value, 'headMask');
-  const { shape, data } = given;
-  const fits = shape.length === 2 && shape[0] === numLayers && shape[1] === numHeads;
-  checkShape(given, 'headMask', fits, () => `[${numLayers}, ${numHeads}], layers and heads`);
-  return new Tensor(Float32Array.from(data), [numLayers, numHeads]);
+  fitHeadMask(given, numLayers, numHeads);
+  return new Tensor(Float32Array.from(given.data), [numLayers, numHeads]);
 }
 
 /**
