@@ -62,14 +62,6 @@ test('code that is not whole yet says what it imports all the same', () => {
   ]);
 });
 
-test('the body has what was imported as constants, so that a second declaration is seen', () => {
-  const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
-  const { body } = readStep("import a, { b as c } from 'one';\nimport 'two';\nlet d = 1;");
-  assert.doesNotThrow(() => new AsyncFunction(body));
-  assert.throws(() => new AsyncFunction(`${body}\nconst c = 1;`), SyntaxError);
-  assert.doesNotThrow(() => new AsyncFunction(`${body}\nconst b = 1;`));
-});
-
 test('the line where code breaks off is known, and that of every name it declares', () => {
   assert.equal(readStep('const a = 1;\nlet b = 2;\n').broken, 0);
   assert.equal(readStep('const a = 1;\nconst = 2;\nconst c = 3;').broken, 2);
@@ -79,4 +71,21 @@ test('the line where code breaks off is known, and that of every name it declare
     'what is not closed: at the end',
   );
   assert.deepEqual(readStep('const a = 1;\nlet b;\nconst a = 2;').declared, { a: 3, b: 2 });
+});
+
+test('so is the line of a return or an await that stands where there is none', () => {
+  assert.equal(readStep('const a = 1;\nif (a) {\n  return 5;\n}\nconst = 2;').broken, 3);
+  assert.equal(readStep('const a = [1].map((b) =>\n  await b);').broken, 2);
+  assert.equal(readStep('async function a() {\n  [1].map((b) => await b);\n}').broken, 2);
+  for (const code of [
+    'function a() { if (b) return 1; }',
+    'const a = (b) => { return b; };',
+    'class A { b() { return 1; } get c() { return 2; } }',
+    'const a = { b() { return 1; }, get c() { return 2; }, async d() { await e; } };',
+    'await a;\nfor await (const b of c) await b;',
+    'const a = async (b) => await b;\nconst c = async function () { return await d; };',
+    'class A { async *b() { await c; } }',
+  ]) {
+    assert.equal(readStep(code).broken, 0, code);
+  }
 });

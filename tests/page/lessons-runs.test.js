@@ -45,6 +45,30 @@ lessonTest('a name that a module does not export has its line', 'wrapper', async
   await resultSays(page, 2, "Line 2: '../tools.js' has no export 'default'");
 });
 
+lessonTest(
+  'a return beside functions is an error of its own line, in a step and in an exercise',
+  'wrapper',
+  async (page) => {
+    await runInstead(page, 2, 'const fine = 1;\nreturn fine;');
+    await ended(page, 'error');
+    assert.match(await resultOf(page, 2), /^Line 2: SyntaxError: .*[Rr]eturn/);
+    assert.equal(await resultOf(page, 5), 'Nothing ran: step 2 has an error.');
+    await checkSays(page, 'const mha = 1;\n\nreturn mha;', 'Line 3: SyntaxError: ');
+    assert.match(await textOf(page, '#exercise .failed-line'), /return mha/);
+  },
+);
+
+lessonTest(
+  'what a step exports is no error, and hides none of a later step',
+  'wrapper',
+  async (page) => {
+    await runInstead(page, 1, 'export const mine = 1;\nexport default import.meta.url;');
+    await runInstead(page, 4, 'const other = 2;\nconst third = [1, 2;');
+    await resultSays(page, 4, 'Line 2: SyntaxError');
+    assert.equal(await resultOf(page, 1), 'Nothing ran: step 4 has an error.');
+  },
+);
+
 lessonTest('the console’s other calls show beside the step too', 'wrapper', async (page) => {
   await runInstead(
     page,

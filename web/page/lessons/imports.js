@@ -14,7 +14,6 @@
  * @property {Import[]} imports
  * @property {number} broken the line, from 1, where it is no JavaScript any more; 0: it is
  * @property {Record<string, number>} declared the last line that declares each name
- * @property {string} body the code with constants in place of its import declarations: a function can have it
  */
 
 import { javascriptLanguage } from '@codemirror/lang-javascript';
@@ -43,21 +42,27 @@ function wantedIn(declaration) {
   };
 }
 
+/** Whether return or await stands where JavaScript has none, which its grammar does not see. @param {SyntaxNode} word */
+function isMisplaced(word) {
+  let node = word.parent;
+  while (node && !node.getChild('ParamList')) node = node.parent;
+  if (word.name === 'return') return !node;
+  // Beside functions a module may wait.
+  return word.name === 'await' && node !== null && !node.getChild('async');
+}
+
 /** @param {string} code @returns {StepCode} */
 export function readStep(code) {
   /** @type {Import[]} */
   const imports = [];
-  let body = '';
-  let copied = 0;
-  /** @type {string[]} */
-  let names = [];
   let broken = 0;
   /** @type {Record<string, number>} */
   const declared = {};
   const lineAt = (/** @type {number} */ at) => code.slice(0, at).trimEnd().split('\n').length;
   javascriptLanguage.parser.parse(code).iterate({
     enter({ name, from, to, node, type }) {
-      if (type.isError && broken === 0) broken = lineAt(Math.max(from, 1));
+      if (broken === 0 && type.isError) broken = lineAt(Math.max(from, 1));
+      if (broken === 0 && isMisplaced(node)) broken = lineAt(to);
       if (name === 'VariableDefinition') declared[code.slice(from, to)] = lineAt(to);
       if (name === 'String' && isModule(node)) {
         const { byName, byDefault } = wantedIn(/** @type {SyntaxNode} */ (node.parent));
@@ -67,14 +72,7 @@ export function readStep(code) {
         ];
         imports.push({ name: code.slice(from + 1, to - 1), from, to, line: lineAt(to), wanted });
       }
-      if (name === 'ImportDeclaration') names = [];
-      if (name === 'VariableDefinition') names.push(code.slice(from, to));
-    },
-    leave({ name, from, to }) {
-      if (name !== 'ImportDeclaration') return;
-      body += `${code.slice(copied, from)}const [${names.join(', ')}] = [];`;
-      copied = to;
     },
   });
-  return { code, imports, broken, declared, body: body + code.slice(copied) };
+  return { code, imports, broken, declared };
 }

@@ -27,6 +27,9 @@ const GRACE_MS = 10;
 /** Where code that comes from a text finds the above. */
 const DOOR = 'headwiseLesson';
 
+/** What no module exports. */
+const MISSING = 'headwiseNothing';
+
 /** @param {string} text */
 const urlOf = (text) => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
 
@@ -34,11 +37,11 @@ let step = -1;
 let items = 0;
 
 /**
- * The steps as one module: one scope for all, as in the file. A line before each tells where the run is.
+ * The steps as parts of one module: one scope for all, as in the file. A line before each tells where the run is.
  *
  * @param {StepCode[]} steps
  */
-function moduleOf(steps) {
+function partsOf(steps) {
   const parts = steps.map(({ code, imports }, i) => {
     step = i;
     let source = code;
@@ -50,7 +53,7 @@ function moduleOf(steps) {
     return `${DOOR}.enter(${i});\n${source}\n`;
   });
   step = -1;
-  return parts.join('');
+  return parts;
 }
 
 /** What is imported is not there. */
@@ -83,23 +86,20 @@ function shimOf({ name, line, wanted }) {
 }
 
 /**
- * The step up to which the code is no JavaScript; where all of it is, the last.
+ * The step up to which the code is no JavaScript; where all of it is, the last. Modules are tried, for a function may
+ * have a return and no export.
  *
- * @param {StepCode[]} steps
+ * @param {string[]} parts of the module, one a step
  */
-function stepThatDoesNotParse(steps) {
-  const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
-  let source = '';
-  const at = steps.findIndex(({ body }) => {
-    source += `${body}\n`;
-    try {
-      new AsyncFunction(source);
-      return false;
-    } catch {
-      return true;
-    }
-  });
-  return at < 0 ? steps.length - 1 : at;
+async function stepThatDoesNotParse(parts) {
+  // That this is missing is an error once all is read, and before anything runs.
+  let source = `import { ${MISSING} } from '${urlOf('')}'; `;
+  for (const [at, part] of parts.entries()) {
+    source += part;
+    const error = await import(/* @vite-ignore */ urlOf(source)).catch((reason) => reason);
+    if (!String(error).includes(MISSING)) return at;
+  }
+  return parts.length - 1;
 }
 
 /** A name that is declared twice, in the words of Chromium, Firefox and WebKit. */
@@ -114,11 +114,12 @@ const declaredTwice = [
  *
  * @param {unknown} error as the browser words it
  * @param {StepCode[]} steps
+ * @param {string[]} parts
  */
-function syntaxPlace(error, steps) {
-  const at = stepThatDoesNotParse(steps);
+async function syntaxPlace(error, steps, parts) {
+  const at = await stepThatDoesNotParse(parts);
   const { broken, declared } = steps[at];
-  // A name that is declared twice is the one error that grammar does not see.
+  // A name that is declared twice stands where grammar sees nothing wrong.
   const found = declaredTwice.map((words) => words.exec(String(error))).find((match) => match);
   const name = found?.[1] ?? '';
   const line = broken || (Object.hasOwn(declared, name) ? declared[name] : undefined);
@@ -180,14 +181,16 @@ function wordsOf(error) {
  */
 async function run(steps, onStep, onItem) {
   let url = '';
-  /** @param {unknown} error @returns {Outcome} */
-  const failure = (error) => {
-    return { how: 'error', ...placeIn(error), message: wordsOf(error) };
+  /** @type {string[]} */
+  let parts = [];
+  /** @param {unknown} error @returns {Promise<Outcome>} */
+  const failure = async (error) => {
+    return { how: 'error', ...(await placeIn(error)), message: wordsOf(error) };
   };
   const placeIn = (/** @type {unknown} */ error) => {
     if (error instanceof ImportError) return { step, line: error.at };
     // What does not parse has entered no step.
-    return step < 0 ? syntaxPlace(error, steps) : placeOf(error, steps, url || 'none');
+    return step < 0 ? syntaxPlace(error, steps, parts) : placeOf(error, steps, url || 'none');
   };
   const enter = (/** @type {number} */ next) => {
     step = next;
@@ -208,7 +211,8 @@ async function run(steps, onStep, onItem) {
     }),
   );
   const done = async () => {
-    url = urlOf(moduleOf(steps));
+    parts = partsOf(steps);
+    url = urlOf(parts.join(''));
     await import(/* @vite-ignore */ url);
     // What was not waited for may still fail.
     await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
