@@ -69,6 +69,20 @@ lessonTest(
   },
 );
 
+lessonTest(
+  'what is thrown and no error is written as the console writes it',
+  'wrapper',
+  async (page) => {
+    await runInstead(page, 5, "throw { shape: [2, 3], why: 'odd' };");
+    await ended(page, 'error');
+    assert.equal(await resultOf(page, 5), "The code threw { shape: [2, 3], why: 'odd' }.");
+    await runInstead(page, 5, 'throw { get why() { throw 1; } };');
+    await resultSays(page, 5, 'The code threw what cannot be read.');
+    await runInstead(page, 5, "await Promise.reject('none');");
+    await resultSays(page, 5, 'The code threw none.');
+  },
+);
+
 lessonTest('the console’s other calls show beside the step too', 'wrapper', async (page) => {
   await runInstead(
     page,

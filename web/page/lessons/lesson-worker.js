@@ -168,7 +168,7 @@ function placeOf(error, steps, url) {
 
 /** @param {unknown} error */
 function wordsOf(error) {
-  if (!(error instanceof Error)) return `The code threw ${String(error)}.`;
+  if (!(error instanceof Error)) return `The code threw ${inspect([error])}.`;
   const isOurs = error.name === 'HeadwiseError' || error instanceof ImportError;
   return isOurs ? error.message : `${error.name}: ${error.message}`;
 }
