@@ -83,6 +83,61 @@ lessonTest(
   },
 );
 
+lessonTest(
+  'an error in a timer is told at the step and the line that it comes from',
+  'wrapper',
+  async (page) => {
+    const code = await page.$eval('.step:nth-of-type(2) .editor', (editor) => editor.textContent);
+    await runInstead(page, 2, `setTimeout(() => {\n  nowhere;\n}, 5);\n${code}`);
+    await ended(page, 'error');
+    assert.match(await resultOf(page, 2), /Line 2: ReferenceError: /);
+    await checkSays(
+      page,
+      'const mha = 1;\nsetTimeout(() => nowhere);\nawait new Promise(() => {});',
+      'Line 2: ReferenceError: ',
+    );
+  },
+);
+
+lessonTest(
+  'of a timer that the run has not waited for its line is told, and how to wait',
+  'wrapper',
+  async (page) => {
+    const code = await page.$eval('.step:nth-of-type(2) .editor', (editor) => editor.textContent);
+    const after = (/** @type {string} */ timers) => runInstead(page, 2, `${timers}\n${code}`);
+    const isLate = () =>
+      page.$$eval('.lesson .results > .note:not([role])', (notes) =>
+        notes.map((note) => note.textContent),
+      );
+    await after("1;\nsetTimeout(() => console.log('late'), 60_000);");
+    await resultSays(
+      page,
+      2,
+      'Line 2: The run ended before this timer did. To wait for it, write ',
+    );
+    await ended(page);
+    assert.equal((await isLate()).length, 1);
+    assert.match(
+      await resultOf(page, 2),
+      /await new Promise\(\(resolve\) => setTimeout\(resolve, 500\)\);$/,
+    );
+    // One that is over, and one that is ended.
+    await after(
+      "await new Promise((resolve) => setTimeout(resolve, 20));\nclearInterval(setInterval(() => {}, 5));\nconsole.log('on time');",
+    );
+    await resultSays(page, 2, 'on time');
+    await ended(page);
+    assert.deepEqual(await isLate(), []);
+    const start = await page.$eval('#exercise .editor', (editor) => editor.textContent);
+    await checkSays(
+      page,
+      `setInterval(() => {}, 60_000);\n${start}`,
+      'Line 1: The run ended before',
+    );
+    assert.match(await textOf(page, '#exercise .results'), /^2 of 3 right so far/);
+  },
+);
+
 lessonTest('the console’s other calls show beside the step too', 'wrapper', async (page) => {
   await runInstead(
     page,

@@ -10,7 +10,7 @@ import { el } from '../shared/dom.js';
 import { ESCAPE, stopOnEscape } from '../shared/escape.js';
 import { resultsOf } from './results.js';
 import { startRun } from './run.js';
-import { bringIntoSight, createStep, prose } from './step-view.js';
+import { bringIntoSight, createStep, lateNote, prose } from './step-view.js';
 
 /** Runs quicker than this show no button to stop them. */
 const QUIET_MS = 300;
@@ -136,7 +136,7 @@ export class ExerciseView {
   }
 
   /** @param {Outcome} outcome @param {Item[]} items */
-  #finish({ how, step, line, message }, items) {
+  #finish({ how, step, line, message, late }, items) {
     this.#setLong(false);
     this.element.dataset.state = how;
     // What is right and wrong comes first, what the code shows after it.
@@ -153,7 +153,8 @@ export class ExerciseView {
     const failure = how === 'error' ? error : 'Stopped before it came to an end.';
     if (how === 'done') this.#judge(checks);
     else this.#say(failure, 'message error');
-    this.#given.replaceChildren(...elements);
+    const notes = late?.step === 0 ? [lateNote(late.line)] : [];
+    this.#given.replaceChildren(...elements, ...notes);
     bringIntoSight(this.#status);
   }
 

@@ -12,7 +12,7 @@ import { ESCAPE, stopOnEscape } from '../shared/escape.js';
 import { plural } from '../shared/format.js';
 import { resultsOf } from './results.js';
 import { startRun } from './run.js';
-import { bringIntoSight, createStep } from './step-view.js';
+import { bringIntoSight, createStep, lateNote } from './step-view.js';
 import { sourcesOf } from './words.js';
 
 /** Runs quicker than this show no progress. */
@@ -198,9 +198,10 @@ export class LessonView {
   /** @param {Outcome} outcome */
   #finish(outcome) {
     if (!this.#stopRun) return; // another run has begun
-    const { how, step } = outcome;
+    const { how, step, late } = outcome;
     this.#end();
     if (this.#at >= 0) this.#show(this.#at, how === 'done');
+    if (late) this.#show(late.step, true, lateNote(late.line));
     if (how !== 'done') this.#fail(outcome);
     this.#status.textContent = this.#summary(how, step);
     this.element.dataset.state = how;

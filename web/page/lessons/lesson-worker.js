@@ -10,6 +10,7 @@ import * as headwise from '../../headwise/index.js';
 import { listen, tell } from './audience.js';
 import { fence } from './fence.js';
 import { inspect } from './inspect.js';
+import { watchTimers } from './timers.js';
 import * as tools from './tools.js';
 
 /** What the lessons import, by the names that they import it by. */
@@ -21,7 +22,7 @@ const MOST_ITEMS = 200;
 /** Of more the console says nothing. */
 const MOST_LOGS = 100;
 
-/** How long a promise that nobody waits for may take to fail. */
+/** How long a promise or a timer that nobody waits for may take to fail. */
 const GRACE_MS = 10;
 
 /** Where code that comes from a text finds the above. */
@@ -174,6 +175,24 @@ function wordsOf(error) {
 }
 
 /**
+ * The first error that nothing catches, in a promise or a timer.
+ *
+ * @param {(error: unknown) => Promise<Outcome>} failure
+ * @returns {Promise<Outcome>}
+ */
+const unheard = (failure) =>
+  new Promise((resolve) => {
+    addEventListener('unhandledrejection', (event) => {
+      event.preventDefault();
+      resolve(failure(event.reason));
+    });
+    addEventListener('error', (event) => {
+      event.preventDefault();
+      resolve(failure(event.error));
+    });
+  });
+
+/**
  * @param {StepCode[]} steps the code of each with its imports
  * @param {(step: number) => void} onStep a step begins
  * @param {(item: Item) => void} onItem it shows something
@@ -197,28 +216,25 @@ async function run(steps, onStep, onItem) {
     onStep(step);
   };
   listenToConsole();
+  const setTimer = setTimeout;
+  const timersLeft = watchTimers();
   Object.assign(globalThis, { [DOOR]: { modules: MODULES, enter } });
   listen((item) => {
     if (item.kind !== 'log' && ++items > MOST_ITEMS)
       throw new RangeError(`more than ${MOST_ITEMS} things were shown`);
     onItem(item);
   });
-  /** @type {Promise<Outcome>} */
-  const unheard = new Promise((resolve) =>
-    addEventListener('unhandledrejection', (event) => {
-      event.preventDefault();
-      resolve(failure(event.reason));
-    }),
-  );
   const done = async () => {
     parts = partsOf(steps);
     url = urlOf(parts.join(''));
     await import(/* @vite-ignore */ url);
     // What was not waited for may still fail.
-    await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
-    return /** @type {Outcome} */ ({ how: 'done', step });
+    await new Promise((resolve) => setTimer(resolve, GRACE_MS));
+    const places = timersLeft().map((error) => placeOf(error, steps, url));
+    const late = places.find(({ line }) => line !== undefined);
+    return /** @type {Outcome} */ ({ how: 'done', step, late });
   };
-  return Promise.race([done().catch(failure), unheard]);
+  return Promise.race([done().catch(failure), unheard(failure)]);
 }
 
 /** Taken before the code is fenced in, which has none. @type {(message: object) => void} */

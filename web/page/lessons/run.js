@@ -10,6 +10,7 @@
  * @property {number} step where it ended
  * @property {string} [message] of an error
  * @property {number} [line] of that step, from 1
+ * @property {{ step: number, line: number }} [late] of a run that is done: where it set a timer that it did not wait for
  *
  * @typedef {object} Listener
  * @property {(step: number) => void} onStep a step begins
@@ -30,10 +31,14 @@ const FLOOD = 'The code was ended: it sent the page messages that are no results
 const isItem = (item) => typeof item?.kind === 'string' && typeof item.name !== 'object';
 
 /** @param {any} outcome @param {number} step that runs @param {(step: unknown) => boolean} isStep @returns {Outcome} */
-function readOutcome({ how, step: at, line, message }, step, isStep) {
+function readOutcome({ how, step: at, line, message, late }, step, isStep) {
   const place = isStep(at) ? at : step;
-  if (how === 'done') return { how, step: place };
-  const known = Number.isInteger(line) && line > 0 ? line : undefined;
+  const isLine = (/** @type {unknown} */ one) => Number.isInteger(one) && Number(one) > 0;
+  if (how === 'done') {
+    const isLate = isStep(late?.step) && isLine(late.line);
+    return { how, step: place, ...(isLate && { late: { step: late.step, line: late.line } }) };
+  }
+  const known = isLine(line) ? line : undefined;
   return { how: 'error', step: place, line: known, message: String(message) };
 }
 

@@ -23,6 +23,16 @@ export function prose(text) {
   );
 }
 
+/** That a run has not waited for a timer. @param {number} line that sets it */
+export function lateNote(line) {
+  const note = prose(
+    `Line ${line}: The run ended before this timer did. To wait for it, write ` +
+      '`await new Promise((resolve) => setTimeout(resolve, 500));`',
+  );
+  note.className = 'note';
+  return note;
+}
+
 /** Where a step comes from, with a link to the document. @param {string} from */
 function sourceNote(from) {
   const note = el('p', { class: 'note source' });
