@@ -208,6 +208,29 @@ lessonTest(
   },
 );
 
+lessonTest(
+  'an exercise’s check is stopped when the room is left, and runs again when one comes back',
+  'wrapper',
+  async (page) => {
+    const start = await page.$eval('#exercise .editor', (editor) => editor.textContent);
+    await runIn(page, '#exercise', `${start}\nawait new Promise((go) => setTimeout(go, 1500));`);
+    const stop = '#exercise .stop';
+    await page.waitForSelector(`${stop}:not([hidden])`);
+    assert.equal(await textOf(page, stop), 'Stop');
+    await page.click('#rooms a[href^="#bench"]');
+    await page.waitForSelector('#exercise[data-state="stopped"]');
+    assert.match(await textOf(page, '#exercise .results'), /Stopped before it came to an end/);
+    await page.click('#rooms a[href^="#lessons"]');
+    await page.waitForSelector('#exercise[data-state="done"]');
+    assert.match(await textOf(page, '#exercise .results'), /2 of 3 right so far/);
+    // What has come to its end does not run again.
+    await page.click('#rooms a[href^="#bench"]');
+    await page.click('#rooms a[href^="#lessons"]');
+    await page.waitForSelector('#lessons-room:not([hidden])');
+    assert.equal(await page.$eval('#exercise', (one) => one.getAttribute('data-state')), 'done');
+  },
+);
+
 /** Names by which a Worker stores, sends, or starts others. */
 const FENCED = [
   ...[

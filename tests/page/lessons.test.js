@@ -200,21 +200,6 @@ lessonTest(
   },
 );
 
-lessonTest(
-  'an exercise that runs is stopped when the room is left, and says so',
-  'by-hand',
-  async (page) => {
-    await runIn(page, '#exercise', 'for (;;);');
-    const stop = '#exercise .stop';
-    await page.waitForSelector(`${stop}:not([hidden])`);
-    assert.equal(await textOf(page, stop), 'Stop');
-    await page.click('#rooms a[href^="#bench"]');
-    await page.click('#rooms a[href^="#lessons"]');
-    await page.waitForSelector(`${stop}[hidden]`);
-    assert.match(await textOf(page, '#exercise .results'), /Stopped before it came to an end/);
-  },
-);
-
 lessonTest('edits stay while the visitor looks at another lesson', 'wrapper', async (page) => {
   await runInstead(page, 5, "show('mine', 42);");
   await resultSays(page, 5, '42');

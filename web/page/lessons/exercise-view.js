@@ -169,9 +169,11 @@ export class ExerciseView {
     this.#onSolved();
   }
 
-  /** Ends a run, and says so. */
+  /** Ends a run, and says so. @returns {boolean} whether one was going on */
   stop() {
+    const isRunning = this.element.dataset.state === 'running';
     this.#stopRun?.();
+    return isRunning;
   }
 
   /** Ends a run without a word. */

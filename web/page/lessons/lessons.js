@@ -91,8 +91,8 @@ class LessonsRoom {
   /** The lesson to which the link leads that was clicked last. @type {string | undefined} */ #followed;
   /** Code that the address brings, as it stands there. */
   #packed = '';
-  /** Whether leaving the room has stopped a run. */
-  #isPaused = false;
+  /** What leaving the room has stopped. @type {Set<LessonView | ExerciseView>} */ #paused =
+    new Set();
 
   /** @param {Store} store */
   constructor(store) {
@@ -113,8 +113,7 @@ class LessonsRoom {
   async show(state) {
     if (state.room !== 'lessons') {
       this.#message?.remove();
-      if (this.#view?.stop()) this.#isPaused = true;
-      this.#exercise?.stop();
+      for (const one of [this.#view, this.#exercise]) if (one?.stop()) this.#paused.add(one);
       return;
     }
     const { lesson: id, lessonStep: to, lessonCode: packed } = state;
@@ -135,8 +134,8 @@ class LessonsRoom {
     this.#packed = packed;
     const isOther = (entry?.id ?? '') !== this.#shown || this.#room.dataset.lesson === undefined;
     if (isOther || brought.code) this.#open(entry, brought.code);
-    else if (this.#isPaused) this.#view?.run();
-    this.#isPaused = false;
+    else for (const one of this.#paused) one.run();
+    this.#paused.clear();
     if (brought.isUnread) this.#view?.warn(UNREAD);
     document.title = `${entry ? `${entry.lesson.title} – ` : ''}Lessons – Headwise`;
     // What was asked for once is no part of what is shown.
