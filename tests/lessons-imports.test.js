@@ -73,7 +73,19 @@ test('the line where code breaks off is known, and that of every name it declare
   assert.deepEqual(readStep('const a = 1;\nlet b;\nconst a = 2;').declared, { a: 3, b: 2 });
 });
 
-test('so is the line of a return or an await that stands where there is none', () => {
+test('what stands where nothing may stand breaks off in its own line, not in the one before', () => {
+  assert.equal(readStep('const a = 1;\n\n# a comment of Python\nconst b = 2;').broken, 3);
+  assert.equal(readStep('const a = [1];\n)\n').broken, 2);
+  assert.equal(readStep('const a = [1, 2\nconst b = 2;').broken, 1, 'what is missing: before it');
+});
+
+test('a constant without a value has its line', () => {
+  assert.equal(readStep('let a;\nconst b = 1,\n  c;').broken, 3);
+  assert.equal(readStep('for (const a of b) c;\nfor (const d in b) c;\nlet e, f = 1;').broken, 0);
+  assert.equal(readStep('const { a, b: [c] } = d;\nconst e = () => 1;').broken, 0);
+});
+
+test('a return or an await that stands where there is none has its line', () => {
   assert.equal(readStep('const a = 1;\nif (a) {\n  return 5;\n}\nconst = 2;').broken, 3);
   assert.equal(readStep('const a = [1].map((b) =>\n  await b);').broken, 2);
   assert.equal(readStep('async function a() {\n  [1].map((b) => await b);\n}').broken, 2);

@@ -42,13 +42,22 @@ function wantedIn(declaration) {
   };
 }
 
-/** Whether return or await stands where JavaScript has none, which its grammar does not see. @param {SyntaxNode} word */
-function isMisplaced(word) {
-  let node = word.parent;
-  while (node && !node.getChild('ParamList')) node = node.parent;
-  if (word.name === 'return') return !node;
+/**
+ * Whether JavaScript refuses what its grammar takes: a return or an await that stands where there is none, a constant
+ * without a value.
+ *
+ * @param {SyntaxNode} node
+ */
+function isRefused({ name, parent, nextSibling }) {
+  if (name === 'VariableDefinition') {
+    const isConstant = parent?.name === 'VariableDeclaration' && parent.getChild('const') !== null;
+    return isConstant && nextSibling?.name !== 'Equals';
+  }
+  let around = parent;
+  while (around && !around.getChild('ParamList')) around = around.parent;
+  if (name === 'return') return !around;
   // Beside functions a module may wait.
-  return word.name === 'await' && node !== null && !node.getChild('async');
+  return name === 'await' && around !== null && !around.getChild('async');
 }
 
 /** @param {string} code @returns {StepCode} */
@@ -61,8 +70,9 @@ export function readStep(code) {
   const lineAt = (/** @type {number} */ at) => code.slice(0, at).trimEnd().split('\n').length;
   javascriptLanguage.parser.parse(code).iterate({
     enter({ name, from, to, node, type }) {
-      if (broken === 0 && type.isError) broken = lineAt(Math.max(from, 1));
-      if (broken === 0 && isMisplaced(node)) broken = lineAt(to);
+      // Of what is missing the line is that before it.
+      if (broken === 0 && type.isError) broken = lineAt(Math.max(to > from ? from + 1 : from, 1));
+      if (broken === 0 && isRefused(node)) broken = lineAt(to);
       if (name === 'VariableDefinition') declared[code.slice(from, to)] = lineAt(to);
       if (name === 'String' && isModule(node)) {
         const { byName, byDefault } = wantedIn(/** @type {SyntaxNode} */ (node.parent));
