@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readStep } from '../web/page/lessons/imports.js';
+import { notAwaited } from '../web/page/lessons/not-awaited.js';
 
 /** @param {string} code */
 const importsOf = (code) => readStep(code).imports.map(({ name }) => name);
@@ -99,5 +100,28 @@ test('a return or an await that stands where there is none has its line', () => 
     'class A { async *b() { await c; } }',
   ]) {
     assert.equal(readStep(code).broken, 0, code);
+  }
+});
+
+test('of a line that uses what was not awaited it is said which line lacks the await', () => {
+  const isAsync = (/** @type {string} */ name) => name === 'load';
+  /** @param {string[]} codes @param {number} step @param {number} line */
+  const hint = (codes, step, line) => notAwaited(codes.map(readStep), { step, line }, isAsync);
+  const late = 'const a = 1;\nconst hw = load();\nhw.matmul(a);\na.b;';
+  assert.equal(hint([late], 0, 3), '. “hw” is a Promise, for line 2 has no await before “load”');
+  assert.match(hint([late, 'hw.sum();'], 1, 1), /, for line 2 of step 1 has no await/);
+  assert.match(
+    hint(['const { model, encode } = load();\nmodel.forward();'], 0, 2),
+    /Without await, “load” gives a Promise, which has no “model”: see line 1$/,
+  );
+  assert.equal(hint([late], 0, 4), '', 'it uses another variable');
+  assert.equal(hint(['const a = 1, b = load();\na.c(1);'], 0, 2), '', 'a is no Promise');
+  for (const code of [
+    'const hw = await load();\nhw.matmul();',
+    'const hw = draw();\nhw.matmul();',
+    'const p = load();\nconst hw = await p; p.a;',
+    'const hw = load();\nhw.then((one) => one.a);',
+  ]) {
+    assert.equal(hint([code], 0, 2), '', code);
   }
 });

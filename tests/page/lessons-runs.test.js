@@ -138,6 +138,13 @@ lessonTest(
   },
 );
 
+lessonTest('of an await that is missing before load its line is told', 'wrapper', async (page) => {
+  const code = await page.$eval('#exercise .editor', (editor) => editor.textContent ?? '');
+  const words = '“hw” is a Promise, for line 4 has no await before “load”';
+  await checkSays(page, code.replace('await load()', 'load()'), words);
+  assert.match(await textOf(page, '#exercise .results'), /^Line 1[0-9]: TypeError: /);
+});
+
 lessonTest('the console’s other calls show beside the step too', 'wrapper', async (page) => {
   await runInstead(
     page,

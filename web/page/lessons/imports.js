@@ -14,6 +14,7 @@
  * @property {Import[]} imports
  * @property {number} broken the line, from 1, where it is no JavaScript any more; 0: it is
  * @property {Record<string, number>} declared the last line that declares each name
+ * @property {{ names: string[], of: string, line: number }[]} calls variables that take what a function gives, not awaited
  */
 
 import { javascriptLanguage } from '@codemirror/lang-javascript';
@@ -60,10 +61,20 @@ function isRefused({ name, parent, nextSibling }) {
   return name === 'await' && around !== null && !around.getChild('async');
 }
 
+/** The function whose result a declaration takes as it is. @param {SyntaxNode} node */
+const calleeIn = ({ name, parent, prevSibling, firstChild }) =>
+  name === 'CallExpression' &&
+  parent?.name === 'VariableDeclaration' &&
+  prevSibling?.name === 'Equals' &&
+  firstChild?.name === 'VariableName' &&
+  firstChild;
+
 /** @param {string} code @returns {StepCode} */
 export function readStep(code) {
   /** @type {Import[]} */
   const imports = [];
+  /** @type {StepCode['calls']} */
+  const calls = [];
   let broken = 0;
   /** @type {Record<string, number>} */
   const declared = {};
@@ -73,6 +84,12 @@ export function readStep(code) {
       // Of what is missing the line is that before it.
       if (broken === 0 && type.isError) broken = lineAt(Math.max(to > from ? from + 1 : from, 1));
       if (broken === 0 && isRefused(node)) broken = lineAt(to);
+      const callee = calleeIn(node);
+      if (callee) {
+        const taking = node.prevSibling?.prevSibling;
+        const names = code.slice(taking?.from, taking?.to).match(/[\w$]+/g) ?? [];
+        calls.push({ names, of: code.slice(callee.from, callee.to), line: lineAt(callee.to) });
+      }
       if (name === 'VariableDefinition') declared[code.slice(from, to)] = lineAt(to);
       if (name === 'String' && isModule(node)) {
         const { byName, byDefault } = wantedIn(/** @type {SyntaxNode} */ (node.parent));
@@ -84,5 +101,5 @@ export function readStep(code) {
       }
     },
   });
-  return { code, imports, broken, declared };
+  return { code, imports, broken, declared, calls };
 }

@@ -11,6 +11,7 @@ import { listen, tell } from './audience.js';
 import { fence } from './fence.js';
 import { inspect } from './inspect.js';
 import { watchTimers } from './timers.js';
+import { notAwaited } from './not-awaited.js';
 import * as tools from './tools.js';
 
 /** What the lessons import, by the names that they import it by. */
@@ -174,6 +175,14 @@ function wordsOf(error) {
   return isOurs ? error.message : `${error.name}: ${error.message}`;
 }
 
+const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
+
+/** Whether what the lessons import by a name is an async function. @param {string} name */
+const givesPromise = (name) =>
+  Object.values(MODULES).some(
+    (module) => /** @type {Record<string, unknown>} */ (module)[name] instanceof AsyncFunction,
+  );
+
 /**
  * The first error that nothing catches, in a promise or a timer.
  *
@@ -204,7 +213,10 @@ async function run(steps, onStep, onItem) {
   let parts = [];
   /** @param {unknown} error @returns {Promise<Outcome>} */
   const failure = async (error) => {
-    return { how: 'error', ...(await placeIn(error)), message: wordsOf(error) };
+    const hasBegun = step >= 0 && !(error instanceof ImportError);
+    const place = await placeIn(error);
+    const hint = hasBegun ? notAwaited(steps, place, givesPromise) : '';
+    return { how: 'error', ...place, message: `${wordsOf(error)}${hint}` };
   };
   const placeIn = (/** @type {unknown} */ error) => {
     if (error instanceof ImportError) return { step, line: error.at };
