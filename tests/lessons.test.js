@@ -161,6 +161,11 @@ test('what cannot be shown is said in words', () => {
   assert.throws(() => show('result', /** @type {any} */ (undefined)), /"result" is undefined/);
   const refused = (/** @type {any} */ value, /** @type {RegExp} */ words) =>
     assert.throws(() => show('it', value), words);
+  const swapped =
+    /^TypeError: show takes a name first: show\('a name', value\); it is tensor \[1, 2\] \[1, 2\]$/;
+  const matrix = /** @type {any} */ (tensor([[1, 2]]));
+  assert.throws(() => show(matrix, 'it'), swapped);
+  assert.throws(() => show(matrix, /** @type {any} */ (undefined)), swapped);
   refused(Promise.resolve(1), /^TypeError: "it" is a Promise: write await before it$/);
   refused(['a', 'b'], /"it" is \['a', 'b'\]$/);
   refused([1, [2]], /"it" is \[1, \[2\]\]$/);

@@ -42,12 +42,16 @@ function plainOf(value) {
   }
 }
 
+/** A value in few words. @param {unknown} value */
+function written(value) {
+  const text = inspect([value]);
+  return text.length > MOST.text ? `${text.slice(0, MOST.text)}…` : text;
+}
+
 /** What cannot be shown. @param {string} name @param {unknown} value */
 function refusal(name, value) {
   if (value instanceof Promise) return `"${name}" is a Promise: write await before it`;
-  const written = inspect([value]);
-  const text = written.length > MOST.text ? `${written.slice(0, MOST.text)}…` : written;
-  const what = typeof value === 'object' ? text : typeof value;
+  const what = typeof value === 'object' ? written(value) : typeof value;
   const takes = 'show takes a tensor, numbers, rows of equal length, true, false or a text';
   return `${takes}; "${name}" is ${what}`;
 }
@@ -60,6 +64,9 @@ function refusal(name, value) {
  * @param {{ rows?: string[], cols?: string[] }} [options] a label for every row and column of a tensor
  */
 export function show(name, given, { rows = [], cols = [] } = {}) {
+  if (typeof name === 'object') {
+    throw new TypeError(`show takes a name first: show('a name', value); it is ${written(name)}`);
+  }
   const value = plainOf(given);
   if (value instanceof Tensor) {
     const { shape, dtype } = value;
