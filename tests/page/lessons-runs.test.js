@@ -145,6 +145,19 @@ lessonTest('of an await that is missing before load its line is told', 'wrapper'
   assert.match(await textOf(page, '#exercise .results'), /^Line 1[0-9]: TypeError: /);
 });
 
+lessonTest(
+  'messages name classes as the package does, in the built page too',
+  'wrapper',
+  async (page) => {
+    const linear = 'const linear = new hw.Linear({ inFeatures: 1, outFeatures: 1 });';
+    await runInstead(page, 5, `${linear}\nlinear.dispose();\nlinear.forward(tensor([[1]]));`);
+    await ended(page, 'error');
+    assert.match(await resultOf(page, 5), /^Line 3: the Linear was disposed of/);
+    await runInstead(page, 5, 'const odd = tensor([1]);\nodd.data = [2];\nhw.softmax(odd);');
+    await resultSays(page, 5, 'Line 3: x is a Tensor of shape [1]');
+  },
+);
+
 lessonTest('the console’s other calls show beside the step too', 'wrapper', async (page) => {
   await runInstead(
     page,
