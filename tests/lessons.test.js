@@ -6,7 +6,15 @@ import { listen } from '../web/page/lessons/audience.js';
 import { differenceOfShapes, judge } from '../web/page/lessons/check.js';
 import { citations } from '../web/page/lessons/documents.js';
 import { parseLesson } from '../web/page/lessons/parse.js';
-import { show, showMaps } from '../web/page/lessons/tools.js';
+import {
+  add,
+  meanDifference,
+  permute,
+  pick,
+  reshape,
+  show,
+  showMaps,
+} from '../web/page/lessons/tools.js';
 import * as seeds from './seeds.js';
 import { tensor } from 'headwise';
 
@@ -222,4 +230,19 @@ test('a file that is no lesson is refused', () => {
   assert.throws(() => parseLesson("console.log('hello');\n"), /begins with a comment/);
   const half = '/**\n * Title\n */\n\n// %% Step\n\nshow(1);\n\n// prints a table\n';
   assert.throws(() => parseLesson(half), /prints name = value/);
+});
+
+test('the tools say what is no tensor, and which entry there is not', () => {
+  const x = tensor([[1, 2]]);
+  const none = /** @type {any} */ (undefined);
+  const result = /** @type {any} */ ({ output: x });
+  const isNone = /^TypeError: x is undefined; expected a Tensor$/;
+  assert.throws(() => pick(none, 0), isNone);
+  assert.throws(() => reshape(none, [2]), isNone);
+  assert.throws(() => permute(none, [0]), isNone);
+  const isResult = /^TypeError: b is what a forward gives; expected a Tensor, its output$/;
+  assert.throws(() => add(x, result), isResult);
+  assert.throws(() => meanDifference(x, result), isResult);
+  assert.throws(() => pick(x, 1), /^RangeError: there is no entry 1: x has 1, from 0$/);
+  assert.deepEqual([...pick(x, 0).data], [1, 2]);
 });

@@ -1,10 +1,16 @@
-/**
- * What torch calls reshape, permute, x[i] and +, for lessons that follow its steps: each gives a new tensor.
- *
- * @import { Tensor } from '../../headwise/index.js'
- */
+/** What torch calls reshape, permute, x[i] and +, for lessons that follow its steps: each gives a new tensor. */
 
-import { tensor } from '../../headwise/index.js';
+import { Tensor, tensor } from '../../headwise/index.js';
+
+/** @param {Record<string, unknown>} given what must be tensors, by name */
+function checkTensors(given) {
+  for (const [name, value] of Object.entries(given)) {
+    if (value instanceof Tensor) continue;
+    const isResult = /** @type {any} */ (value)?.output instanceof Tensor;
+    const what = isResult ? 'what a forward gives' : String(value);
+    throw new TypeError(`${name} is ${what}; expected a Tensor${isResult ? ', its output' : ''}`);
+  }
+}
 
 /** @param {readonly number[]} shape */
 const sizeOf = (shape) => shape.reduce((product, size) => product * size, 1);
@@ -15,7 +21,10 @@ const sizeOf = (shape) => shape.reduce((product, size) => product * size, 1);
  * @param {Tensor} x
  * @param {number[]} shape
  */
-export const reshape = (x, shape) => tensor(x.data, shape);
+export function reshape(x, shape) {
+  checkTensors({ x });
+  return tensor(x.data, shape);
+}
 
 /**
  * Dimensions in another order: dimension i of the result is dimension order[i] of x.
@@ -24,6 +33,7 @@ export const reshape = (x, shape) => tensor(x.data, shape);
  * @param {number[]} order
  */
 export function permute(x, order) {
+  checkTensors({ x });
   if ([...order].sort().join() !== x.shape.map((_, axis) => axis).join()) {
     throw new RangeError(`order is [${order}]; expected each of ${x.shape.length} dimensions once`);
   }
@@ -51,6 +61,10 @@ export function permute(x, order) {
  * @param {number} i
  */
 export function pick(x, i) {
+  checkTensors({ x });
+  if (!(i >= 0 && i < x.shape[0])) {
+    throw new RangeError(`there is no entry ${i}: x has ${x.shape[0]}, from 0`);
+  }
   const shape = x.shape.slice(1);
   const size = sizeOf(shape);
   return tensor(x.data.slice(i * size, (i + 1) * size), shape);
@@ -89,6 +103,7 @@ export function add(a, b) {
  * @param {Tensor} b
  */
 function checkSameShape(a, b) {
+  checkTensors({ a, b });
   if (a.shape.join() !== b.shape.join()) {
     throw new RangeError(`shapes differ: [${a.shape}] and [${b.shape}]`);
   }
