@@ -6,7 +6,10 @@ import { writeNpy, writeSafetensors } from 'headwise/formats';
 import { readLabels } from '../web/page/explore/open/labels.js';
 import { fitQueriesAndKeys, fitWeights, roleOf } from '../web/page/explore/open/shapes.js';
 import { openTensors } from '../web/page/explore/open/tensors.js';
+import { takeHandedOver } from '../web/page/explore/take-handed-over.js';
 import { idTokens } from '../web/page/explore/worker/ids.js';
+import { handedOver } from '../web/page/shared/handed-over.js';
+import { signal } from '../web/page/shared/signals.js';
 import { data } from './helpers.js';
 import { scaledDotProductAttention } from './reference.js';
 
@@ -340,10 +343,27 @@ test('files that hold something else are refused by name', async () => {
 test('an abort ends the reading', async () => {
   const stop = new AbortController();
   stop.abort(new Error('enough'));
-  const { signal } = stop;
   const files = { name: '', tensors: [npy(data(1, [3, 3]), 'attn.npy')] };
   await assert.rejects(
-    openTensors(await load(), files, { signal, onProgress: () => {} }),
+    openTensors(await load(), files, { signal: stop.signal, onProgress: () => {} }),
     refused(/enough/),
   );
+});
+
+test('a model that is handed over waits until the room is seen', async () => {
+  const isShown = signal(false);
+  /** @type {unknown[]} */
+  const opened = [];
+  const room = /** @type {any} */ ({ isShown, choices: { read() {}, choose() {} } });
+  takeHandedOver(room, async (found) => opened.push(found) > 0);
+  const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
+  for (const text of ['left before it opened', 'opened']) {
+    handedOver.value = { found: [], text, head: { layer: 0, head: 0 } };
+    await turn();
+    assert.deepEqual(opened, []);
+  }
+  isShown.value = true;
+  await turn();
+  assert.deepEqual(opened, [[]]);
+  assert.equal(handedOver.value, undefined);
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {
   addressHas,
+  goBackAfter,
   hold,
   isHeld,
   letGo,
@@ -60,6 +61,38 @@ for (const id of ['explore-open', 'explore-export', 'explore-help']) {
     await hasFocus(page, '#explore-files summary');
   });
 }
+
+for (const id of ['explore-open', 'explore-export', 'explore-help']) {
+  roomTest(`Back closes the dialog of ${id} with its room`, '', async (page) => {
+    await goBackAfter(page, async () => {
+      await press(page, '#explore-files summary');
+      await press(page, `#${id}`);
+      await page.waitForSelector('dialog[open]');
+    });
+    await hasFocus(page, '#lessons-room h1');
+    assert.equal(await page.$$eval(':modal', (all) => all.length), 0);
+    await page.click('#rooms [data-room=explore]');
+    await page.waitForFunction(() => location.hash === '#explore');
+    assert.equal(await page.$$eval('dialog[open]', (all) => all.length), 0);
+  });
+}
+
+roomTest('after Back a dialog gives no focus to its room', '', async (page) => {
+  await goBackAfter(page, async () => {
+    await press(page, '#explore-files summary');
+    await press(page, '#explore-help');
+    // As a press beside its controls does.
+    await page.evaluate(() => {
+      if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    });
+  });
+  await hasFocus(page, '#lessons-room h1');
+});
+
+roomTest('Back closes a menu with its room', '', async (page) => {
+  await goBackAfter(page, () => press(page, '#explore-more summary'));
+  assert.deepEqual(await openMenus(page), []);
+});
 
 /** @param {Page} page */
 const openMenus = (page) => page.$$eval('details.menu[open]', (menus) => menus.map(({ id }) => id));

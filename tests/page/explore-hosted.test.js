@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, before } from 'node:test';
 import { serveFiles } from '../file-server.js';
-import { address, openMenu, reread, ROOM, roomTest, says, scored } from './explore-room.js';
+import {
+  address,
+  goBackAfter,
+  openMenu,
+  reread,
+  ROOM,
+  roomTest,
+  says,
+  scored,
+} from './explore-room.js';
 import { pageTest, textOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -192,6 +201,27 @@ pageTest(
     assert.match(await textOf(page, '#explore-text'), /^It was not/);
     assert.match(await textOf(page, '#explore-cost'), / heads: /);
     delete server.behaviours[weights];
+  },
+  { ready: async (page) => void (await scored(page)), isMeant },
+);
+
+pageTest(
+  'Back stops what the dialog fetches, and the model before stays',
+  '#explore',
+  async (page) => {
+    const weights = '/induction/model.safetensors';
+    server.behaviours[weights] = { cutAfter: 1000, stalls: true };
+    await goBackAfter(page, async () => {
+      await fetchModel(page, `${server.origin}/induction`);
+      await page.waitForSelector('.open-working:not([hidden])');
+    });
+    await page.waitForFunction(() => document.querySelector('.open-working[hidden]'));
+    delete server.behaviours[weights];
+    await page.click('#rooms [data-room=explore]');
+    await reread(page, () => page.click('#explore-mute'));
+    assert.equal((await page.$$('dialog[open]')).length, 0);
+    assert.doesNotMatch(await address(page), /model=/);
+    assert.match(await textOf(page, '#explore-text'), /^It was not/);
   },
   { ready: async (page) => void (await scored(page)), isMeant },
 );

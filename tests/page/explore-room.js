@@ -119,6 +119,17 @@ export const address = (page) => page.evaluate(() => location.hash);
 export const addressHas = (page, part) =>
   page.waitForFunction((/** @type {string} */ text) => location.hash.includes(text), {}, part);
 
+/** Comes here from Lessons, and goes back there after something was begun. @param {Page} page @param {() => Promise<unknown>} begin */
+export async function goBackAfter(page, begin) {
+  for (const room of ['lessons', 'explore']) {
+    await page.click(`#rooms [data-room=${room}]`);
+    await page.waitForSelector(`#${room}-room:not([hidden]) h1`);
+  }
+  await begin();
+  await page.evaluate(() => history.back());
+  await page.waitForSelector('#lessons-room:not([hidden])');
+}
+
 /** Holds the calls of a Worker's method: from then on, until they are let go. @param {Page} page @param {string} method */
 export const hold = (page, method) =>
   page.evaluate((held) => {

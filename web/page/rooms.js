@@ -10,6 +10,7 @@ import { goToRoom } from './mirror.js';
 import { goToPlace } from './places.js';
 import { byId, el, focusHeading } from './shared/dom.js';
 import { orOffline } from './shared/errors.js';
+import { closeMenus } from './shared/menu.js';
 import { ROOMS } from './state.js';
 
 /** @param {Room} room @returns {HTMLAnchorElement} the navigation's link */
@@ -21,6 +22,20 @@ function linkTo(room) {
 
 /** @param {Room} room */
 const placeOf = (room) => byId(`${room}-room`, HTMLElement);
+
+/**
+ * Closes what a room has open over the page: a modal dialog that is hidden with its room still holds the page.
+ *
+ * @param {HTMLElement} place
+ * @returns {boolean} whether the room has the focus, or had it in what is closed
+ */
+function closeOver(place) {
+  const hasFocus = () => place.contains(document.activeElement);
+  const had = hasFocus();
+  for (const dialog of place.querySelectorAll('dialog')) dialog.close();
+  closeMenus(place);
+  return had || hasFocus();
+}
 
 /** Links with data-room lead to a room as it was left, wherever they are. @param {Store} store */
 function followRoomLinks(store) {
@@ -115,7 +130,7 @@ export function connectRooms(store, open, settle) {
   };
   store.subscribe((after, before) => {
     const isLeft = after.room !== before.room;
-    const hadFocus = isLeft && placeOf(before.room).contains(document.activeElement);
+    const hadFocus = isLeft && closeOver(placeOf(before.room));
     show();
     if (isLeft) goToPlace();
     if (isLeft) retry(after.room);

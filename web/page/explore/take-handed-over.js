@@ -15,7 +15,8 @@ import { effect, untracked } from '../shared/signals.js';
 export function takeHandedOver(room, open) {
   effect(() => {
     const model = handedOver.value;
-    if (!model) return;
+    // The dialog that tells of it must not hold another room.
+    if (!model || !room.isShown.value) return;
     untracked(async () => {
       handedOver.value = undefined;
       // The dialog gives the focus back to what has it: the heading, once the room is entered.

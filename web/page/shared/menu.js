@@ -9,6 +9,11 @@ function close({ target }) {
   }
 }
 
+/** Closes the menus of a room that is left. @param {HTMLElement} place */
+export function closeMenus(place) {
+  for (const menu of place.querySelectorAll('details.menu[open]')) menu.removeAttribute('open');
+}
+
 globalThis.document?.addEventListener('pointerdown', close);
 
 // What Tab has led to. Not every focus elsewhere: a press on a panel, between its controls, gives it to the page.
