@@ -177,6 +177,17 @@ test('settings are in words and in data, and count as the page does', async () =
   assert.equal(settings.map, 'Head L1H2');
 });
 
+test('muted are the heads without which the text was read', async () => {
+  const [asked, read] = [
+    { layer: 0, head: 0 },
+    { layer: 1, head: 1 },
+  ];
+  const seen = await makeSeen({ muted: [asked] });
+  seen.run = { ...seen.run, muted: [read] };
+  assert.match(settingsInWords(seen), /; muted: L1H1;/);
+  assert.deepEqual(settingsOf(seen).muted, ['L1H1']);
+});
+
 test('SVG is well-formed whatever a token is', () => {
   assert.equal(escaped('a<b>&"c"'), 'a&lt;b&gt;&amp;&quot;c&quot;');
   assert.equal(escaped('\0x\x1b\ud800y\ud83d\ude00\uffff\t\n'), '\ufffdx\ufffd\ufffdy😀\ufffd\t\n');

@@ -1,6 +1,6 @@
 // Pictures that are exported from the Explore room show what is seen, and take the visitor's wishes.
 import assert from 'node:assert/strict';
-import { openMenu, roomTest, says } from './explore-room.js';
+import { hold, isHeld, letGo, openMenu, roomTest, says } from './explore-room.js';
 import { addressMade, parsed, QUERY, saved } from './explore-saving.js';
 import { contentWidth, schemes, useScheme, violations, widths } from './harness.js';
 
@@ -184,4 +184,31 @@ roomTest('Save is a disabled link while no file is there', '?model=induction', a
   const [address, ...rest] = await save();
   assert.match(address ?? '', /^blob:/);
   assert.deepEqual(rest, [null, null]);
+});
+
+roomTest('a file waits until the text is read that it is of', QUERY, async (page) => {
+  await hold(page, 'run');
+  await page.click('#explore-mute');
+  await isHeld(page);
+  await openMenu(page, 'explore-files');
+  await page.click('#explore-export');
+  await says(page, '#export-told', /^Being made …$/);
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 500)));
+  assert.equal(await addressMade(page), null);
+  await letGo(page);
+  const { texts } = await parsed(page, (await saved(page, 'map', 'svg')).bytes);
+  assert.match(texts.join(' '), /; muted: L1H2;/);
+  // And where the text is read once more behind the dialog.
+  const made = await addressMade(page);
+  await page.evaluate((hash) => void (location.hash = hash), `#explore${QUERY}`);
+  await page.waitForFunction(
+    (before) => {
+      const address = document.querySelector('#export-save')?.getAttribute('href');
+      return address && address !== before;
+    },
+    {},
+    made,
+  );
+  const later = await parsed(page, (await saved(page, 'map', 'svg')).bytes);
+  assert.doesNotMatch(later.texts.join(' '), /muted/);
 });

@@ -8,7 +8,7 @@
 import { byId } from '../../shared/dom.js';
 import { formatBytes, formatCount } from '../../shared/format.js';
 import { headAt } from '../../shared/head-names.js';
-import { batch, effect, signal, untracked } from '../../shared/signals.js';
+import { batch, derived, effect, signal, untracked } from '../../shared/signals.js';
 import { drawn, field, html, nothing, taking } from '../../shared/template.js';
 import { OPENED, pageModel } from '../models.js';
 import { newest } from '../newest.js';
@@ -55,15 +55,28 @@ function createMaking(room) {
   const format = signal(formatsOf(what.value)[0]);
   const wish = signal({ title: '', caption: '', width: 0, font: 0 });
   const file = signal(/** @type {Made} */ ({ words: '' }));
+  /** What the file depends on; false: none is wanted. */
+  const wanted = derived(
+    () =>
+      isOpen.value && {
+        ...{ view: what.value, as: format.value, how: wish.value },
+        ...{ state: room.shown.value, run: room.run.value, isBusy: room.isBusy.value },
+      },
+  );
   const make = newest(
-    /** @param {boolean} isWanted @param {string} view @param {Format} as @param {typeof wish.value} how */
-    async (isWanted, view, as, how) => {
+    /** @param {typeof wanted.value} now */
+    async (now) => {
+      const isWanted = () => now === wanted.peek();
       URL.revokeObjectURL(file.value.address ?? '');
-      const seen = isWanted && seenIn(room);
-      file.value = { words: seen ? 'Being made …' : file.value.words };
+      file.value = { words: now && now.run ? 'Being made …' : '' };
+      if (!now || now.isBusy) return;
+      // The text may be read once more, as without a head that was muted just now.
+      await room.whenRead();
+      const seen = isWanted() && seenIn(room);
       if (!seen) return;
+      const { view, as, how } = now;
       const { blob, name, isPicture } = await makeExport(view, as, seen, palette(), how);
-      if (!isOpen.value) return;
+      if (!isWanted()) return;
       const words = `${name}: ${formatBytes(blob.size)}`;
       file.value = { words, address: URL.createObjectURL(blob), name, isPicture };
     },
@@ -72,8 +85,8 @@ function createMaking(room) {
     },
   );
   effect(() => {
-    const [isWanted, view, as, how] = [isOpen.value, what.value, format.value, wish.value];
-    untracked(() => make(isWanted, view, as, how));
+    const now = wanted.value;
+    untracked(() => make(now));
   });
   return { isOpen, what, format, wish, file };
 }

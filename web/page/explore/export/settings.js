@@ -33,10 +33,11 @@ const pinWords = ({ side, token }, { tokens }) =>
 
 /** @param {Seen} seen @returns {string} */
 export function settingsInWords({ state, run, source }) {
-  const { muted, pins } = state;
+  const { muted } = run;
+  const { pins } = state;
   const parts = [
     `${source}: ${plural(run.n, 'token')}, ${run.layers} × ${run.heads} heads${run.causal ? ', causal' : ''}`,
-    run.muted.length > 0 ? `muted: ${muted.map(shortName).join(', ')}` : '',
+    muted.length > 0 ? `muted: ${muted.map(shortName).join(', ')}` : '',
     pins.length > 0 ? `pinned: ${pins.map((pin) => pinWords(pin, run)).join(', ')}` : '',
     state.hideFirst ? 'the first token hidden, the rest made to sum to 1' : '',
     `Headwise ${version}`,
@@ -46,7 +47,7 @@ export function settingsInWords({ state, run, source }) {
 
 /** @param {Seen} seen @returns {Record<string, unknown>} heads are named from 0, tokens count from 1, as in the page */
 export function settingsOf({ state, run, source }) {
-  const { of, over, other, before, muted, pins, scale, hideFirst, topP, view } = state;
+  const { of, over, other, before, pins, scale, hideFirst, topP, view } = state;
   return {
     software: `Headwise ${version}`,
     source,
@@ -59,7 +60,7 @@ export function settingsOf({ state, run, source }) {
     over,
     head: shortName(state),
     with: other ? shortName(other) : before ? 'itself before muting' : null,
-    muted: muted.map(shortName),
+    muted: run.muted.map(shortName),
     pins: pins.map(({ side, token }) => ({ side, token: token + 1 })),
     scale,
     hideFirst,
