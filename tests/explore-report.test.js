@@ -13,6 +13,7 @@ const report = {
   title: 'Why “b”?',
   caption: '',
   address: 'https://headwise.example/#explore?mode=why&text=a%20b',
+  leftOut: [],
   isOpened: false,
   settings: [['Model', HOSTILE]],
   tokens: [
@@ -107,7 +108,15 @@ test('a report says parts, predictions, grids, weights and the address', () => {
     assert.ok(words.includes(text), text);
   }
   assert.ok(html.includes('href="https://headwise.example/#explore?mode=why&amp;text=a%20b"'));
-  assert.match(reportPage({ ...report, isOpened: true }), /opened from a disk/);
+});
+
+test('a report says what its address does not carry', () => {
+  assert.match(html, /The address holds the text and all choices\.</);
+  const long = reportPage({ ...report, leftOut: ['this', 'that'] });
+  assert.match(long, /The address does not carry this and that\. It holds all other choices\.</);
+  const opened = reportPage({ ...report, leftOut: ['what was opened'], isOpened: true });
+  assert.match(opened, /not carry what was opened\. .* Open the model there first\.</);
+  assert.doesNotMatch(opened + long, /The address holds|disk/);
 });
 
 test('a browser that translates a report keeps its tokens', () => {

@@ -206,8 +206,8 @@ test('what an address does not carry to others is said', () => {
       ...{ model: 'opened', text: long, corrupted: long, added: Array(501).fill(1) },
     }),
     [
-      'your files',
-      'your text, which is too long',
+      'what was opened',
+      'the text, which is too long',
       'what the model wrote',
       'the other text, which is too long',
     ],

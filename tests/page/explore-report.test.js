@@ -8,7 +8,7 @@ import { load } from 'headwise';
 import { loadModel } from 'headwise/models';
 import { qkAttribution } from 'headwise/understanding';
 import { MODELS } from '../../web/page/explore/models.js';
-import { filesTest, openMenu, roomTest } from './explore-room.js';
+import { filesTest, openMenu, reread, roomTest, write } from './explore-room.js';
 import { browser, contentWidth, schemes, textOf, useScheme, widths } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -128,6 +128,20 @@ roomTest(
     const [{ values, chosen }] = exact.grids;
     const { layer, column } = chosen;
     assert.deepEqual([layer, column, values[layer * (values.length / 2) + column]], [1, 2, 0]);
+  },
+);
+
+roomTest(
+  'the report of a long text says that its address does not carry it',
+  '?mode=why',
+  async (page) => {
+    await reread(page, () => write(page, MODELS.austen.texts[0][1].repeat(18)));
+    const html = await savedReport(page, 'itself writes');
+    assert.match(
+      html,
+      /The address does not carry the text, which is too long\. It holds all other/,
+    );
+    assert.match(html, /<p class="address"[^>]*>[^<]*kept=/);
   },
 );
 

@@ -315,8 +315,8 @@ export function formatExplore(state) {
 /** What the address of a state does not carry to others. @param {ExploreState} state @returns {string[]} in words */
 export const leftOut = ({ model, text, kept, added, corrupted }) =>
   [
-    model === OPENED && 'your files',
-    (kept !== null || !isLinkable(text)) && 'your text, which is too long',
+    model === OPENED && 'what was opened',
+    (kept !== null || !isLinkable(text)) && 'the text, which is too long',
     added.length > MAX_LINK_TOKENS && 'what the model wrote',
     !isLinkable(corrupted) && 'the other text, which is too long',
   ].filter((words) => words !== false);

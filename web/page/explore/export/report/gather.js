@@ -17,7 +17,8 @@
  * @property {string} title
  * @property {string} caption
  * @property {string} address where it is seen again
- * @property {boolean} isOpened whether the address cannot carry what was opened
+ * @property {string[]} leftOut what the address does not carry, in words
+ * @property {boolean} isOpened whether that is the model too
  * @property {[name: string, value: string][]} settings
  * @property {{ text: string, isAsked: boolean }[]} tokens
  * @property {{ after: string, hasMuted: boolean, rows: { text: string, id: number | null, before: number, after: number, is: string }[] }} next
@@ -32,6 +33,7 @@
 import { version } from '../../../../headwise/engine/version.js';
 import { formatCount, formatNumber, plural } from '../../../shared/format.js';
 import { shortName } from '../../../shared/head-names.js';
+import { leftOut } from '../../address.js';
 import { whatOf } from '../../maps.js';
 import { OPENED } from '../../models.js';
 import { nameOfScale, titleOf } from '../../titles.js';
@@ -180,7 +182,7 @@ export async function gather(seen, { title, caption }) {
   const row = await session.row(whatOf({ ...state, other: null, before: false }), about.at);
   return {
     ...{ title: title || `Why “${textOf(target)}”?`, caption, address, grids },
-    isOpened: state.model === OPENED,
+    ...{ leftOut: leftOut(state), isOpened: state.model === OPENED },
     settings: settingsOf(seen, about.at),
     tokens: run.tokens.map(({ text }, i) => ({ text, isAsked: i === about.at })),
     next: {

@@ -6,7 +6,7 @@
 
 import { rangeOf, stacked, sumOf } from '../../why/sum.js';
 import { nameOf } from '../../why/part-names.js';
-import { formatWeight } from '../../../shared/format.js';
+import { formatList, formatWeight } from '../../../shared/format.js';
 import { escaped } from '../svg.js';
 import { scoreSection } from './score.js';
 import { STYLE } from './style.js';
@@ -89,10 +89,15 @@ function mapSection({ map: { svg, scale, row }, tokens }) {
 }
 
 /** @param {Report} report */
-function againOf({ address, isOpened }) {
-  const note = isOpened
-    ? 'The address is for files that were opened from a disk. Open them again there.'
-    : 'The address holds the text and all choices.';
+function againOf({ address, leftOut, isOpened }) {
+  const note = [
+    leftOut.length > 0
+      ? `The address does not carry ${formatList(leftOut)}. It holds all other choices.`
+      : 'The address holds the text and all choices.',
+    isOpened ? 'Open the model there first.' : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
   return `<p><a href="${escaped(address)}">See it again in Headwise</a></p><p class="note">${note}</p><p class="address" translate="no">${escaped(address)}</p>`;
 }
 
