@@ -65,6 +65,30 @@ roomTest('a head is compared with itself before others were muted', '?mute=L0H2'
   assert.doesNotMatch(await address(page), /mute|with/);
 });
 
+roomTest(
+  'a card of two heads ends with what is left of each',
+  `?with=${shortName(LEFT)}`,
+  async (page) => {
+    await says(page, '.pin-card thead', new RegExp(`${FIRST}.*${shortName(LEFT)}`));
+    const rows = [rowOf(firstPin), rowOf(firstPin, LEFT)];
+    const listedKeys = (await listed(page)).map(([place]) => Number(place) - 1);
+    const rest = [...rows[0].keys()].filter(
+      (key) => !listedKeys.includes(key) && rows.some((row) => row[key] > 0),
+    );
+    const [, count, ...sums] =
+      /^(\d+) more together: ([\d.]+) \(L1H1\), ([\d.]+) \(L1H0\)$/.exec(
+        await textOf(page, '.pin-card .note'),
+      ) ?? [];
+    assert.equal(Number(count), rest.length);
+    rows.forEach((row, i) => {
+      const sum = rest.reduce((all, key) => all + row[key], 0);
+      assert.ok(Math.abs(Number(sums[i]) - sum) < 1e-4, `${sums[i]}, expected ${sum}`);
+    });
+    await page.click('#explore-compare');
+    await says(page, '.pin-card .note', /^\d+ more: \S+ together$/);
+  },
+);
+
 roomTest('heads are compared by keys, and none with itself', `?with=${FIRST}`, async (page) => {
   assert.equal((await page.$$('.zoom-map')).length, 1, 'the same head');
   assert.match(

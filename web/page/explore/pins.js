@@ -43,6 +43,16 @@ function unpin({ choices }, pin, { currentTarget }) {
   else focusToken(pin.token);
 }
 
+/** What the tokens have that are not listed. @param {number[]} rest @param {Pick<Card, 'weights' | 'others' | 'names'>} card */
+function restWords(rest, { weights, others, names }) {
+  const of = (/** @type {Float32Array} */ line) =>
+    formatWeight(rest.reduce((sum, i) => sum + line[i], 0));
+  const count = formatCount(rest.length);
+  return others && names
+    ? `${count} more together: ${of(weights)} (${names[0]}), ${of(others)} (${names[1]})`
+    : `${count} more: ${of(weights)} together`;
+}
+
 /** @param {Explorer} room @param {RunSummary} run @param {Card} card @param {number} most */
 function cardOf(room, { tokens }, { pin, weights, isPinned, others, names }, most) {
   const { focus, choices } = room;
@@ -53,11 +63,7 @@ function cardOf(room, { tokens }, { pin, weights, isPinned, others, names }, mos
     .filter((i) => sizeOf(i) !== 0)
     .sort((a, b) => sizeOf(b) - sizeOf(a) || a - b);
   const largest = keys.length > 0 ? sizeOf(keys[0]) : 0;
-  const rest = keys.slice(most).reduce((sum, i) => sum + weights[i], 0);
-  const more =
-    keys.length > most
-      ? `${formatCount(keys.length - most)} more: ${formatWeight(rest)} together`
-      : '';
+  const more = keys.length > most ? restWords(keys.slice(most), { weights, others, names }) : '';
   const other = side === 'query' ? 'key' : 'query';
   const name = tokens[token].text;
   const point = (/** @type {number} */ i) =>
