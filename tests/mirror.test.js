@@ -1,7 +1,7 @@
 // The address follows what is chosen, also in a browser that takes only so many new addresses at a time.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { goToRoom, mirrorInAddress } from '../web/page/mirror.js';
+import { goToRoom, inPlace, mirrorInAddress } from '../web/page/mirror.js';
 import { DEFAULTS, Store } from '../web/page/state.js';
 
 /** As Safari counts them. */
@@ -10,10 +10,12 @@ const MOST = 100;
 /** @type {EventTarget} */
 let target;
 let taken = 0;
+let entries = 0;
 
 beforeEach(() => {
   target = new EventTarget();
   taken = 0;
+  entries = 0;
   const change = (
     /** @type {unknown} */ _,
     /** @type {string} */ __,
@@ -26,7 +28,13 @@ beforeEach(() => {
   mock.timers.enable({ apis: ['setTimeout'] });
   Object.assign(globalThis, {
     location: { hash: '#compare' },
-    history: { pushState: change, replaceState: change },
+    history: {
+      replaceState: change,
+      pushState(/** @type {Parameters<typeof change>} */ ...args) {
+        change(...args);
+        entries++;
+      },
+    },
     scrollY: 0,
     addEventListener: target.addEventListener.bind(target),
   });
@@ -70,4 +78,24 @@ test('the skip link leaves the address of what is shown', () => {
   target.dispatchEvent(new Event('hashchange'));
   assert.equal(globalThis.location.hash, '#compare?seed=7');
   assert.equal(heard.length, 1);
+});
+
+test('another model or mode of Explore is a step of its own, unless it follows from one', () => {
+  const { store } = mirrored();
+  const choose = (/** @type {Partial<typeof DEFAULTS.explore>} */ part) =>
+    store.set({ explore: { ...store.get().explore, ...part } });
+  goToRoom(store, 'explore');
+  assert.equal(entries, 1);
+  choose({ model: 'names' });
+  assert.equal(entries, 2);
+  choose({ mode: 'why' });
+  assert.equal(entries, 3);
+  choose({ head: 3 });
+  inPlace(() => choose({ model: 'induction' }));
+  assert.equal(entries, 3);
+  assert.match(globalThis.location.hash, /model=induction/);
+  // What is opened in a room that was left is not seen.
+  goToRoom(store, 'train');
+  choose({ model: 'names' });
+  assert.deepEqual([entries, globalThis.location.hash], [4, '#train']);
 });

@@ -1,6 +1,6 @@
 // The Explore room behind addresses that name what is not there.
 import assert from 'node:assert/strict';
-import { roomTest, says, scored } from './explore-room.js';
+import { hold, isHeld, letGo, roomTest, says, scored } from './explore-room.js';
 import { contentWidth, pageTest, textOf } from './harness.js';
 
 /** @param {Element} element */
@@ -162,6 +162,40 @@ roomTest('Back and Forward lead from the maps to what asks why, and back', '', a
   await isSeen('#explore-why', '#explore?head=L1H2');
   await go(-1);
   await isSeen('#explore-sum', '#explore?head=L1H2&mode=why');
+});
+
+roomTest(
+  'Back leads to the model before, with its text and in the same mode',
+  '?text=one+two+three',
+  async (page) => {
+    const reads = (/** @type {string} */ hash, /** @type {RegExp} */ text) =>
+      Promise.all([
+        page.waitForFunction((wanted) => location.hash === wanted, {}, hash),
+        says(page, '#explore-text', text),
+      ]);
+    await page.click('#explore-why');
+    await page.select('#explore-model', 'induction');
+    await reads('#explore?model=induction&mode=why', /^kT7/);
+    await page.evaluate(() => history.back());
+    await reads('#explore?text=one+two+three&mode=why', /^one/);
+    await page.evaluate(() => history.back());
+    await reads('#explore?text=one+two+three', /^one/);
+    await page.evaluate(() => history.go(2));
+    await reads('#explore?model=induction&mode=why', /^kT7/);
+  },
+);
+
+roomTest('Cancel makes no step of its own', '', async (page) => {
+  const length = () => page.evaluate(() => history.length);
+  const before = await length();
+  await hold(page, 'open');
+  await page.select('#explore-model', 'induction');
+  await isHeld(page);
+  await page.waitForSelector('#explore-waiting:not([hidden])');
+  await page.click('#explore-waiting button');
+  await page.waitForFunction(() => location.hash === '#explore');
+  assert.equal(await length(), before + 1);
+  await letGo(page);
 });
 
 roomTest('the tour’s last step tells of no loss', '?tour=induction.3', async (page) => {

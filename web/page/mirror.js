@@ -1,7 +1,7 @@
 /**
  * The address mirrors the store, so that a link shows the same view, and the store follows the address.
  *
- * @import { Store } from './state.js'
+ * @import { State, Store } from './state.js'
  * @import { Room } from './types.js'
  */
 
@@ -38,6 +38,28 @@ export function goToRoom(store, room) {
   store.set({ room });
 }
 
+/** Whether what changes is no step of the visitor's. */
+let isInPlace = false;
+
+/**
+ * Changes the store without another entry of the history, whatever is seen then.
+ *
+ * @param {() => void} change
+ */
+export function inPlace(change) {
+  isInPlace = true;
+  try {
+    change();
+  } finally {
+    isInPlace = false;
+  }
+}
+
+/** Whether almost all that is seen of a room has changed: Back leads to what was. @param {State} after @param {State} before */
+const isStep = (after, before) =>
+  [after, before].every(({ room }) => room === 'explore') &&
+  (after.explore.mode !== before.explore.mode || after.explore.model !== before.explore.model);
+
 /**
  * Keeps address and store the same.
  *
@@ -52,24 +74,15 @@ export function mirrorInAddress(store) {
     const hash = formatHash(store.get());
     if (hash !== location.hash && !changeAddress(hash)) later = setTimeout(write, LATER);
   };
-  /** Whether the store follows the address. */
-  let isLed = false;
   store.subscribe((after, before) => {
-    // Almost all that is seen changes: Back leads to what was.
-    const isOther = after.room === before.room && after.explore.mode !== before.explore.mode;
-    if (isOther && !isLed) addEntry(formatHash(after));
+    if (isStep(after, before) && !isInPlace) addEntry(formatHash(after));
     write();
   });
   addEventListener('hashchange', () => {
     // The skip link's is no state, and has done its work.
     if (location.hash === '#main') write();
     else {
-      isLed = true;
-      try {
-        store.set(goTo(location.hash, store.get()));
-      } finally {
-        isLed = false;
-      }
+      inPlace(() => store.set(goTo(location.hash, store.get())));
       write();
     }
   });

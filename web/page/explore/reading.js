@@ -5,6 +5,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
+import { inPlace } from '../mirror.js';
 import { PageError } from '../shared/errors.js';
 import { batch, computed, derived, effect, signal, untracked } from '../shared/signals.js';
 import { EXPLORE_DEFAULTS } from './address.js';
@@ -173,8 +174,8 @@ export function connectReading(room) {
     const isReading = !isOpening.peek();
     waiting.end();
     stop();
-    if (settled) room.set(settled);
-    else begin(isReading);
+    // To take a step back is none.
+    inPlace(() => (settled ? room.set(settled) : begin(isReading)));
     // To end its Worker is no failure, however often.
     recovered = {};
     if (isReading) session.stop();

@@ -3,6 +3,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
+import { inPlace } from '../mirror.js';
 import { handedOver } from '../shared/handed-over.js';
 import { effect, untracked } from '../shared/signals.js';
 
@@ -10,7 +11,7 @@ import { effect, untracked } from '../shared/signals.js';
  * Opens what another room hands over, now and later.
  *
  * @param {Explorer} room
- * @param {(found: Found[]) => Promise<boolean>} open
+ * @param {(found: Found[], change: (set: () => void) => void) => Promise<boolean>} open
  */
 export function takeHandedOver(room, open) {
   effect(() => {
@@ -21,7 +22,8 @@ export function takeHandedOver(room, open) {
       handedOver.value = undefined;
       // The dialog gives the focus back to what has it: the heading, once the room is entered.
       await new Promise((entered) => setTimeout(entered));
-      if (!(await open(model.found))) return;
+      // The way to this room was the step.
+      if (!(await open(model.found, inPlace))) return;
       room.choices.read(model.text);
       room.choices.choose(model.head);
     });

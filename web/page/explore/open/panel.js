@@ -75,8 +75,12 @@ export const openedLine = ({ model, own, hasModel, predicts, causal, softmax }) 
 
 /** @param {HTMLElement} element the room, into which files are dropped @param {Explorer} room */
 export function connectOpen(element, room) {
-  /** @param {Promise<Found[]> | Found[]} found @returns {Promise<boolean>} whether they could be opened */
-  const open = async (found) => {
+  /**
+   * @param {Promise<Found[]> | Found[]} found
+   * @param {(set: () => void) => void} [change] how what is chosen changes; default: as a step of the visitor's
+   * @returns {Promise<boolean>} whether they could be opened
+   */
+  const open = async (found, change = (set) => set()) => {
     // The choices of an address wait for the files that they are about.
     const isAwaited = room.state.peek().model === OPENED && !room.session.run;
     const opened = await dialog.read(async (how) => {
@@ -86,10 +90,12 @@ export function connectOpen(element, room) {
       return files;
     });
     if (!opened) return false;
-    batch(() => {
-      room.own.value = opened;
-      if (!isAwaited) room.choices.open(OPENED);
-    });
+    change(() =>
+      batch(() => {
+        room.own.value = opened;
+        if (!isAwaited) room.choices.open(OPENED);
+      }),
+    );
     return true;
   };
   /** @param {string} name */
