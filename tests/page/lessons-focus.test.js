@@ -83,3 +83,20 @@ lessonTest('the cursor is never behind the bar', 'which-head', async (page) => {
     );
   }
 });
+
+pageTest(
+  'who comes back to Lessons, left before it was open, is at its heading',
+  '',
+  async (page) => {
+    await page.evaluate(() => {
+      for (const room of ['lessons', 'compare'])
+        document.querySelector(`#rooms [data-room=${room}]`)?.click();
+    });
+    await page.waitForFunction(() => !document.querySelector('#lessons-room > .opening'));
+    await page.focus('#grid button');
+    await page.evaluate(() => history.back());
+    await page.waitForFunction(() => document.activeElement?.matches('#lessons-room h1'), {
+      timeout: 5000,
+    });
+  },
+);

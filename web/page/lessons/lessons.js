@@ -157,7 +157,8 @@ class LessonsRoom {
    * @param {Record<string, string>} [brought] code that came with the address
    */
   #open(entry, brought) {
-    const hadFocus = this.#place.contains(document.activeElement);
+    // The room itself has it where it was entered before there was a heading.
+    const hadFocus = this.#room.contains(document.activeElement);
     this.#message?.remove();
     this.#view?.destroy();
     this.#exercise?.destroy();
