@@ -107,15 +107,7 @@ export default defineConfig({
     // The tokenizer's table, loaded only when somebody types, is one chunk.
     chunkSizeWarningLimit: 1200,
   },
-  worker: {
-    format: 'es',
-    // Messages name classes: "the Linear was disposed of".
-    rolldownOptions: {
-      output: {
-        minify: { compress: true, mangle: { keepNames: { class: true, function: false } } },
-      },
-    },
-  },
+  worker: { format: 'es' },
   // Met too late for the dev server: the tokenizer in the worker, the editor in the lessons, Explore's templates.
   optimizeDeps: {
     include: [

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { load } from 'headwise';
 import { load as loadInline } from 'headwise/inline';
+import { bundle } from './bundle.js';
 import { rejectsCode } from './helpers.js';
 import { checkFused, checkWrapper } from './seeds.js';
 
@@ -45,4 +46,21 @@ test('another module may be given, and options are checked as by load', async ()
   await rejectsCode(loadInline({ threads: 0 }), 'ERR_VALUE', 'threads');
   const reason = new Error('the page was left');
   await assert.rejects(loadInline({ signal: AbortSignal.abort(reason) }), reason);
+});
+
+test('messages tell the names of classes that a bundler has shortened', async () => {
+  const [chunk] = await bundle('headwise/inline');
+  assert.ok(chunk.type === 'chunk');
+  await import(`data:text/javascript,${encodeURIComponent(chunk.code)}`);
+  /** @type {typeof import('headwise/inline')} */
+  const { load: loadBundled, zeros } = /** @type {any} */ (globalThis).headwise;
+  const hw = await loadBundled();
+  const linear = new hw.Linear({ inFeatures: 2, outFeatures: 2 });
+  const softmax = /** @type {any} */ (hw.softmax);
+  assert.throws(() => softmax(linear), /a value of type Linear;/);
+  assert.throws(() => softmax(linear.parameters()[0]), /a Parameter of shape/);
+  assert.throws(() => hw.manualSeed(/** @type {any} */ (zeros([1]))), /a Tensor of shape/);
+  linear.dispose();
+  assert.throws(() => linear.forward(zeros([1, 2])), /the Linear was disposed of/);
+  hw.dispose();
 });

@@ -89,8 +89,10 @@ pageTest(
   '',
   async (page) => {
     await page.evaluate(() => {
-      for (const room of ['lessons', 'compare'])
-        document.querySelector(`#rooms [data-room=${room}]`)?.click();
+      for (const room of ['lessons', 'compare']) {
+        const link = document.querySelector(`#rooms [data-room=${room}]`);
+        /** @type {HTMLElement} */ (link).click();
+      }
     });
     await page.waitForFunction(() => !document.querySelector('#lessons-room > .opening'));
     await page.focus('#grid button');

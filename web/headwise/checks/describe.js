@@ -19,6 +19,13 @@ export function classOf(value) {
   }
 }
 
+/**
+ * Gives a class the name that messages tell: a bundler may have shortened its own.
+ * @param {object} Class
+ * @param {string} name
+ */
+export const nameClass = (Class, name) => Object.defineProperty(Class, 'name', { value: name });
+
 /** @param {readonly unknown[]} array @param {number} depth */
 function showArray(array, depth) {
   const { length } = array;

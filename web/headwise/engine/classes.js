@@ -1,17 +1,22 @@
+import { Trace } from '../attention/trace.js';
 import { AdamW, SGD } from '../autograd/optimizers.js';
+import { nameClass } from '../checks/describe.js';
 import { Decoder } from '../models/decoder.js';
 import { Encoder } from '../models/encoder.js';
 import { CausalAttention } from '../modules/causal-attention.js';
 import { ComposedModule } from '../modules/composed-module.js';
 import { Embedding } from '../modules/embedding.js';
 import { FeedForward } from '../modules/feed-forward.js';
+import { KeyValueCache } from '../modules/key-value-cache.js';
 import { LayerNorm } from '../modules/layer-norm.js';
 import { Linear } from '../modules/linear.js';
 import { MultiHeadAttentionWrapper } from '../modules/multi-head-attention-wrapper.js';
 import { MultiHeadAttention } from '../modules/multi-head-attention.js';
+import { Parameter } from '../modules/parameter.js';
 import { SelfAttentionV1, SelfAttentionV2 } from '../modules/self-attention.js';
 import { TransformerBlock } from '../modules/transformer-block.js';
 import { TransformerStack } from '../modules/transformer-stack.js';
+import { Tensor } from '../tensor/tensor.js';
 
 /** @typedef {import('./engine.js').Engine} Engine */
 /** @typedef {import('../autograd/optimizers.js').AdamWOptions} AdamWOptions */
@@ -37,10 +42,12 @@ function bind(engine, Module) {
     const Wanted = new.target === undefined || new.target === Bound ? Module : new.target;
     return Reflect.construct(Module, [engine, ...given], Wanted);
   }
-  Object.defineProperty(Bound, 'name', { value: Module.name });
   Object.defineProperty(Bound, 'prototype', { value: Module.prototype });
   return /** @type {any} */ (Bound);
 }
+
+/** What engines make without a class of theirs. */
+const others = { KeyValueCache, Parameter, Tensor, Trace };
 
 /** The classes of an engine: what they make belongs to it. */
 export class EngineClasses {
@@ -96,6 +103,10 @@ export class EngineClasses {
       /** @type {new (parameters: Parameters<SGDOptions>, options?: SGDOptions) => SGD} */ (
         bind(engine, /** @type {any} */ (SGD))
       );
+    for (const [name, Class] of Object.entries({ ...this, ...others })) {
+      nameClass(Class, name);
+      nameClass(Class.prototype.constructor, name);
+    }
     // A loop over an engine's classes finds the module classes only.
     for (const name of ['Module', 'Decoder', 'Encoder', 'AdamW', 'SGD']) {
       Object.defineProperty(this, name, { enumerable: false });

@@ -7,6 +7,7 @@ import {
   oneOf,
   or,
 } from '../checks/check.js';
+import { nameClass } from '../checks/describe.js';
 import { checkEngine } from '../engine/given-engine.js';
 import { checkHeads } from '../modules/attention-module.js';
 import { gpt2Names } from './gpt2-names.js';
@@ -90,6 +91,10 @@ function gpt2Config({ contextLength, dModel, numHeads, numLayers, approximate, .
  * h.0.attn.c_attn.weight [dModel, 3 · dModel] and so on. On loading, names may also begin with `transformer.`.
  */
 export class Gpt2 extends LanguageModel {
+  static {
+    nameClass(this, 'Gpt2');
+  }
+
   /**
    * Makes a model with random weights: randn times 0.02, as in GPT-2, in the order of the state dict. Biases are zeros and
    * the weights of norms ones.

@@ -1,4 +1,5 @@
 import { checkProbability, checkSize, checkTable, maybe, off, on, or } from '../checks/check.js';
+import { nameClass } from '../checks/describe.js';
 import { misshapen } from '../checks/error.js';
 import { scaledDotProductAttention } from '../attention/scaled-dot-product-attention.js';
 import { checkEngine } from '../engine/given-engine.js';
@@ -81,6 +82,10 @@ const partOf = (part, width) => [part * width, (part + 1) * width];
  * masked key has no influence, not even if it is NaN.
  */
 export class MultiheadAttention extends ComposedModule {
+  static {
+    nameClass(this, 'MultiheadAttention');
+  }
+
   #options;
 
   /**

@@ -7,6 +7,7 @@ import {
   oneOf,
   or,
 } from '../checks/check.js';
+import { nameClass } from '../checks/describe.js';
 import { checkEngine } from '../engine/given-engine.js';
 import { addressOf } from '../engine/owned.js';
 import { AttentionModule } from '../modules/attention-module.js';
@@ -110,6 +111,10 @@ function drawAttention(engine, attention, width) {
  * A token whose keys are all masked gets zeros from the attention's heads, where torch gives NaN.
  */
 export class TransformerEncoderLayer extends ComposedModule {
+  static {
+    nameClass(this, 'TransformerEncoderLayer');
+  }
+
   #options;
 
   /**
