@@ -249,20 +249,26 @@ export class Engine {
     if (code === 'ERR_MEMORY') {
       // Large inputs would leave no room for anything after them.
       this.#releaseStaging();
-      throw new HeadwiseError(
-        code,
-        `not enough memory for ${what}; what was loaded is still there${this.#held()}`,
-      );
+      throw this.#noMemory(what);
     }
     if (code !== undefined) {
       throw new HeadwiseError(code, problem);
     }
   }
 
-  /** Tells of memory that the caller may not know of. What nobody has any more is collected, so that the next try finds room. */
+  /**
+   * What nobody has any more is collected, so that the next try finds room.
+   * @param {string} what was being done or made
+   */
+  #noMemory(what) {
+    pressCollector(2 ** 30);
+    const message = `not enough memory for ${what}; what was loaded is still there`;
+    return new HeadwiseError('ERR_MEMORY', `${message}${this.#held()}`);
+  }
+
+  /** Tells of memory that the caller may not know of. */
   #held() {
     const { graphBytes } = this;
-    pressCollector(2 ** 30);
     if (graphBytes === 0) {
       return '';
     }
@@ -302,10 +308,7 @@ export class Engine {
       this.#capacity = call.staging_capacity() >>> 0;
     }
     if (total > this.#capacity) {
-      throw new HeadwiseError(
-        'ERR_MEMORY',
-        `not enough memory for ${total} bytes of inputs and results; what was loaded is still there`,
-      );
+      throw this.#noMemory(`${total} bytes of inputs and results`);
     }
   }
 
