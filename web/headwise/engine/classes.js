@@ -46,8 +46,10 @@ function bind(engine, Module) {
   return /** @type {any} */ (Bound);
 }
 
-/** What engines make without a class of theirs. */
-const others = { KeyValueCache, Parameter, Tensor, Trace };
+// What is made without a class of an engine's.
+for (const [name, Class] of Object.entries({ KeyValueCache, Parameter, Tensor, Trace })) {
+  nameClass(Class, name);
+}
 
 /** The classes of an engine: what they make belongs to it. */
 export class EngineClasses {
@@ -103,7 +105,7 @@ export class EngineClasses {
       /** @type {new (parameters: Parameters<SGDOptions>, options?: SGDOptions) => SGD} */ (
         bind(engine, /** @type {any} */ (SGD))
       );
-    for (const [name, Class] of Object.entries({ ...this, ...others })) {
+    for (const [name, Class] of Object.entries(this)) {
       nameClass(Class, name);
       nameClass(Class.prototype.constructor, name);
     }
