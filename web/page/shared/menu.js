@@ -2,17 +2,20 @@
 
 import { html } from './template.js';
 
-/** Closes the menus around which something happened. @param {Event} event */
-function close({ target }) {
-  for (const menu of document.querySelectorAll('details.menu[open]')) {
-    if (!(target instanceof Node) || !menu.contains(target)) menu.removeAttribute('open');
+/**
+ * Closes the menus of a part of the page.
+ *
+ * @param {ParentNode} place
+ * @param {EventTarget | null} [inside] what is in the one that stays
+ */
+export function closeMenus(place, inside) {
+  for (const menu of place.querySelectorAll('details.menu[open]')) {
+    if (!(inside instanceof Node) || !menu.contains(inside)) menu.removeAttribute('open');
   }
 }
 
-/** Closes the menus of a room that is left. @param {HTMLElement} place */
-export function closeMenus(place) {
-  for (const menu of place.querySelectorAll('details.menu[open]')) menu.removeAttribute('open');
-}
+/** Closes the menus around which something happened. @param {Event} event */
+const close = ({ target }) => closeMenus(document, target);
 
 globalThis.document?.addEventListener('pointerdown', close);
 
