@@ -26,6 +26,10 @@ const ENCODERS = /bert/;
 const isMeant =
   /404|(tokenizer|vocab)\.json|^failed: (blob:|.*\/(model\.safetensors|nowhere\/config\.json)$)/;
 
+/** A test of the room once its own model has scores. @param {string} title @param {(page: Page) => Promise<void>} body */
+const hostedTest = (title, body) =>
+  pageTest(title, '#explore', body, { ready: async (page) => void (await scored(page)), isMeant });
+
 /** Tensors of which a model is served that has nothing but NaN in one. */
 const [LAST_NORM, FIRST_NORM] = ['ln_f.weight', 'h.0.ln_1.weight'];
 const NAN = [LAST_NORM, FIRST_NORM];
@@ -126,9 +130,8 @@ for (const [where, name, query] of [
   });
 }
 
-pageTest(
+hostedTest(
   'every architecture opens and shows its heads; without a tokenizer, texts are token ids',
-  '#explore',
   async (page) => {
     for (const name of decoders) {
       const config = JSON.parse(await readFile(new URL(`${name}/config.json`, MODELS), 'utf8'));
@@ -143,12 +146,10 @@ pageTest(
       assert.equal((await page.$$(`${ROOM} canvas`)).length > 0, true, name);
     }
   },
-  { ready: async (page) => void (await scored(page)), isMeant },
 );
 
-pageTest(
+hostedTest(
   'a name that is none and a place without a model are said, and what was open still is',
-  '#explore',
   async (page) => {
     await fetchModel(page, 'austen');
     await says(page, '#explore-open-dialog .message', /“austen” is not a model’s name; expected/);
@@ -157,12 +158,10 @@ pageTest(
     await says(page, '#explore-open-dialog .message', /nowhere.*404/);
     assert.match(await textOf(page, '#explore-cost'), / heads: /);
   },
-  { ready: async (page) => void (await scored(page)), isMeant },
 );
 
-pageTest(
+hostedTest(
   'after a wrong name the focus is in its field, and the name is selected',
-  '#explore',
   async (page) => {
     for (const [name, why] of /** @type {const} */ ([
       ['austen', /is not a model’s name/],
@@ -179,12 +178,10 @@ pageTest(
       await page.keyboard.press('Escape');
     }
   },
-  { ready: async (page) => void (await scored(page)), isMeant },
 );
 
-pageTest(
+hostedTest(
   'a model that takes long has a bar, and when it is cancelled the one before is back',
-  '#explore',
   async (page) => {
     const weights = '/induction/model.safetensors';
     server.behaviours[weights] = { cutAfter: 1000, stalls: true };
@@ -202,26 +199,20 @@ pageTest(
     assert.match(await textOf(page, '#explore-cost'), / heads: /);
     delete server.behaviours[weights];
   },
-  { ready: async (page) => void (await scored(page)), isMeant },
 );
 
-pageTest(
-  'Back stops what the dialog fetches, and the model before stays',
-  '#explore',
-  async (page) => {
-    const weights = '/induction/model.safetensors';
-    server.behaviours[weights] = { cutAfter: 1000, stalls: true };
-    await goBackAfter(page, async () => {
-      await fetchModel(page, `${server.origin}/induction`);
-      await page.waitForSelector('.open-working:not([hidden])');
-    });
-    await page.waitForFunction(() => document.querySelector('.open-working[hidden]'));
-    delete server.behaviours[weights];
-    await page.click('#rooms [data-room=explore]');
-    await reread(page, () => page.click('#explore-mute'));
-    assert.equal((await page.$$('dialog[open]')).length, 0);
-    assert.doesNotMatch(await address(page), /model=/);
-    assert.match(await textOf(page, '#explore-text'), /^It was not/);
-  },
-  { ready: async (page) => void (await scored(page)), isMeant },
-);
+hostedTest('Back stops what the dialog fetches, and the model before stays', async (page) => {
+  const weights = '/induction/model.safetensors';
+  server.behaviours[weights] = { cutAfter: 1000, stalls: true };
+  await goBackAfter(page, async () => {
+    await fetchModel(page, `${server.origin}/induction`);
+    await page.waitForSelector('.open-working:not([hidden])');
+  });
+  await page.waitForFunction(() => document.querySelector('.open-working[hidden]'));
+  delete server.behaviours[weights];
+  await page.click('#rooms [data-room=explore]');
+  await reread(page, () => page.click('#explore-mute'));
+  assert.equal((await page.$$('dialog[open]')).length, 0);
+  assert.doesNotMatch(await address(page), /model=/);
+  assert.match(await textOf(page, '#explore-text'), /^It was not/);
+});

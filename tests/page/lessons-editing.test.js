@@ -10,16 +10,20 @@ import {
   textOf,
   violations,
 } from './harness.js';
-import { ended, lessonTest, openLesson, resultOf, runInstead, typeIn } from './lessons-room.js';
+import {
+  codeOf,
+  ended,
+  lessonTest,
+  openLesson,
+  resultOf,
+  runInstead,
+  typeIn,
+} from './lessons-room.js';
 import { test } from 'node:test';
 import { packCode } from '../../web/page/lessons/share.js';
 import { engine } from '../browsers/engines.js';
 
 /** @import { Page } from 'puppeteer-core' */
-
-/** @param {Page} page @param {number} step its code as it stands on the page */
-const codeOf = (page, step) =>
-  page.$eval(`.step:nth-of-type(${step}) .editor`, (editor) => editor.textContent ?? '');
 
 /** @param {Page} page @param {number} step */
 const stepTitle = (page, step) =>

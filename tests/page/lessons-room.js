@@ -71,6 +71,13 @@ export const resultSays = (page, step, words) =>
 /** @param {Page} page @param {number} step */
 export const resultOf = (page, step) => textOf(page, `.step:nth-of-type(${step}) .results`);
 
+/** Code as it stands on the page. @param {Page} page @param {string} selector of a step, or of the exercise */
+export const codeIn = (page, selector) =>
+  page.$eval(`${selector} .editor`, (editor) => editor.textContent ?? '');
+
+/** A step's. @param {Page} page @param {number} step from 1 */
+export const codeOf = (page, step) => codeIn(page, `.step:nth-of-type(${step})`);
+
 /**
  * @param {string} title
  * @param {string} id of the lesson

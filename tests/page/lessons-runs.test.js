@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { serve } from '../browser.js';
 import { browser, options, site, textOf } from './harness.js';
-import { ended, lessonTest, resultOf, resultSays, runIn, runInstead } from './lessons-room.js';
+import {
+  codeIn,
+  codeOf,
+  ended,
+  lessonTest,
+  resultOf,
+  resultSays,
+  runIn,
+  runInstead,
+} from './lessons-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -87,7 +96,7 @@ lessonTest(
   'an error in a timer is told at the step and the line that it comes from',
   'wrapper',
   async (page) => {
-    const code = await page.$eval('.step:nth-of-type(2) .editor', (editor) => editor.textContent);
+    const code = await codeOf(page, 2);
     await runInstead(page, 2, `setTimeout(() => {\n  nowhere;\n}, 5);\n${code}`);
     await ended(page, 'error');
     assert.match(await resultOf(page, 2), /Line 2: ReferenceError: /);
@@ -103,7 +112,7 @@ lessonTest(
   'of a timer that the run has not waited for its line is told, and how to wait',
   'wrapper',
   async (page) => {
-    const code = await page.$eval('.step:nth-of-type(2) .editor', (editor) => editor.textContent);
+    const code = await codeOf(page, 2);
     const after = (/** @type {string} */ timers) => runInstead(page, 2, `${timers}\n${code}`);
     const isLate = () =>
       page.$$eval('.lesson .results > .note:not([role])', (notes) =>
@@ -128,7 +137,7 @@ lessonTest(
     await resultSays(page, 2, 'on time');
     await ended(page);
     assert.deepEqual(await isLate(), []);
-    const start = await page.$eval('#exercise .editor', (editor) => editor.textContent);
+    const start = await codeIn(page, '#exercise');
     await checkSays(
       page,
       `setInterval(() => {}, 60_000);\n${start}`,
@@ -139,7 +148,7 @@ lessonTest(
 );
 
 lessonTest('of an await that is missing before load its line is told', 'wrapper', async (page) => {
-  const code = await page.$eval('#exercise .editor', (editor) => editor.textContent ?? '');
+  const code = await codeIn(page, '#exercise');
   const words = '“hw” is a Promise, for line 4 has no await before “load”';
   await checkSays(page, code.replace('await load()', 'load()'), words);
   assert.match(await textOf(page, '#exercise .results'), /^Line 1[0-9]: TypeError: /);
@@ -232,7 +241,7 @@ lessonTest(
   'an exercise’s check is stopped when the room is left, and runs again when one comes back',
   'wrapper',
   async (page) => {
-    const start = await page.$eval('#exercise .editor', (editor) => editor.textContent);
+    const start = await codeIn(page, '#exercise');
     await runIn(page, '#exercise', `${start}\nawait new Promise((go) => setTimeout(go, 1500));`);
     const stop = '#exercise .stop';
     await page.waitForSelector(`${stop}:not([hidden])`);
