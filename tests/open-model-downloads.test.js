@@ -55,6 +55,73 @@ test('a server that sends the whole file for a part is read from that part on', 
   }
 });
 
+/** Answers with the server's, or for a part of the weights with another's. @param {(response: Response) => Response} change @returns {typeof fetch} */
+const withParts = (change) => async (address, options) => {
+  const response = await fetch(address, options);
+  const { range = '' } = /** @type {any} */ (options)?.headers ?? {};
+  const isPart = String(address).endsWith('.safetensors') && !range.startsWith('bytes=0-');
+  return isPart ? change(response) : response;
+};
+
+test('a whole file of which only the version is told is read from a part on', async () => {
+  const fetchWhole = withParts(({ headers }) => {
+    const { body } = new Response(whole);
+    return new Response(body, { headers: { etag: headers.get('etag') ?? '' } });
+  });
+  const model = await open(`${server.origin}/plain/folder`, { fetch: fetchWhole });
+  areTensors(await valuesOf(model), ['a', 'unwanted', 'b']);
+});
+
+test('a stream of other than bytes, and one that is cut time and again, are errors that say what was expected', async () => {
+  /** @type {[code: string, words: string, start: (controller: ReadableStreamDefaultController) => void][]} */
+  const streams = [
+    ['ERR_VALUE', 'the stream gave "text"; expected a Uint8Array', (c) => c.enqueue('text')],
+    [
+      'ERR_LOAD',
+      'could not be read (it broke); expected the rest',
+      (c) => c.error(Error('it broke')),
+    ],
+  ];
+  for (const [code, words, start] of streams) {
+    const fetchIt = withParts(({ headers }) => {
+      const body = new ReadableStream({ start });
+      return new Response(body, { status: 206, headers });
+    });
+    const model = await open(`${server.origin}/plain/folder`, { fetch: fetchIt });
+    await rejectsCode(valuesOf(model), code, 'model.safetensors', words);
+  }
+});
+
+test('a server that asks to wait is asked again then, and not at all where that is long', async () => {
+  for (const say of [() => '1', () => new Date(Date.now() + 2000).toUTCString()]) {
+    const after = say();
+    const began = Date.now();
+    /** @type {number[]} */
+    const asked = [];
+    /** @type {typeof fetch} */
+    const busy = async (address, options) => {
+      if (!String(address).endsWith('.safetensors')) return fetch(address, options);
+      asked.push(Date.now() - began);
+      const isBusy = Date.now() - began < 950;
+      const headers = { 'retry-after': after };
+      return isBusy ? new Response('', { status: 429, headers }) : fetch(address, options);
+    };
+    const model = await open(`${server.origin}/plain/folder`, { fetch: busy });
+    areTensors(await valuesOf(model, (name) => name === 'a'), ['a']);
+    assert.ok(asked[1] >= 950, `asked after ${asked} ms, for ${after}`);
+  }
+  let asked = 0;
+  /** @type {typeof fetch} */
+  const closed = async (address, options) => {
+    if (!String(address).endsWith('.safetensors')) return fetch(address, options);
+    asked++;
+    return new Response('', { status: 429, headers: { 'retry-after': '300' } });
+  };
+  const late = open(`${server.origin}/plain/folder`, { fetch: closed }).then((m) => m.openFiles());
+  await rejectsCode(late, 'ERR_LOAD', 'answered 429, and asks to wait 300 s; expected the file');
+  assert.equal(asked, 1);
+});
+
 test('a download that is cut goes on where it was cut', async () => {
   server.behaviours['/plain/folder/model.safetensors'] = { cutAfter: 1_000_000, cuts: 3 };
   const model = await open(`${server.origin}/plain/folder`);

@@ -148,6 +148,17 @@ export class ArrivingReader extends Reader {
     return undefined;
   }
 
+  /** @param {unknown} piece what a stream gave @throws {HeadwiseError} ERR_VALUE */
+  checkPiece(piece) {
+    if (!ArrayBuffer.isView(piece)) {
+      throw new HeadwiseError(
+        'ERR_VALUE',
+        `${this.name}: the stream gave ${describe(piece)}; expected a Uint8Array`,
+      );
+    }
+    return new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength);
+  }
+
   /** How many bytes have come and were not read. */
   get waiting() {
     return this.#rest.length;
@@ -223,13 +234,7 @@ export class StreamReader extends ArrivingReader {
     if (done) {
       return undefined;
     }
-    if (!ArrayBuffer.isView(value)) {
-      throw new HeadwiseError(
-        'ERR_VALUE',
-        `${this.name}: the stream gave ${describe(value)}; expected a Uint8Array`,
-      );
-    }
-    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    return this.checkPiece(value);
   }
 
   /**

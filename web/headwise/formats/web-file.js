@@ -29,6 +29,8 @@ export const isFixed = ({ href }) => /\/resolve\/[0-9a-f]{40}\//.test(href);
 export class PassingError extends HeadwiseError {
   /** Whether there was an answer. */
   isAnswer = false;
+  /** How long the server asks to wait, in milliseconds. */
+  wait = 0;
 }
 
 /** There is no such file. */
@@ -61,6 +63,13 @@ function rangeOf(response) {
 
 /** The length of a whole answer, where it is told; NaN: it is not. @param {Response} response */
 const lengthOf = ({ headers }) => Number(headers.get('content-length') ?? NaN);
+
+/** How long a server asks to wait: seconds, or a date (RFC 9110, 10.2.3). @param {Response} response @returns {number} milliseconds */
+function waitOf({ headers }) {
+  const after = headers.get('retry-after') ?? '';
+  const wait = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - Date.now();
+  return wait > 0 ? wait : 0;
+}
 
 /** @param {Response} response */
 const streamOf = ({ body }) => (body ?? new Blob([]).stream()).getReader();
@@ -199,10 +208,13 @@ export class WebFile {
     const { status } = response;
     const isHub = /(^|\.)huggingface\.co$/.test(this.url.hostname);
     const meaning = (isHub && meanings[status]) || 'expected the file';
-    const { message } = this.error(`${answerOf(response)}; ${meaning}`);
     if (passing.includes(status)) {
-      return Object.assign(new PassingError('ERR_LOAD', message), { isAnswer: true });
+      const wait = waitOf(response);
+      const asked = wait > 0 ? `, and asks to wait ${Math.ceil(wait / 1000)} s` : '';
+      const { message } = this.error(`${answerOf(response)}${asked}; ${meaning}`);
+      return Object.assign(new PassingError('ERR_LOAD', message), { isAnswer: true, wait });
     }
+    const { message } = this.error(`${answerOf(response)}; ${meaning}`);
     const Kind =
       status === 404 || status === 410
         ? AbsentError
@@ -267,18 +279,45 @@ export class WebFile {
     if (!response.ok) {
       throw this.refusal(response);
     }
-    const range = rangeOf(response);
-    const isPart = response.status === 206 && (range.start ?? start) === start;
-    // A page of the server's has a status of 200 too, and its length alone tells it from a commit's file.
-    const isWhole = response.status === 200 && lengthOf(response) === this.size;
-    const isSame =
-      this.versionOf(response.headers) === this.version &&
-      (range.size ?? this.size) === (this.size ?? range.size);
-    if (!(isPart || isWhole) || !isSame) {
-      discard(response);
-      const { message } = this.error(changed);
-      throw new ChangedError('ERR_LOAD', message);
+    const isWhole = this.#isWhole(response);
+    if (isWhole) {
+      return streamFrom(streamOf(response), start, signal);
     }
-    return isWhole ? streamFrom(streamOf(response), start, signal) : streamOf(response);
+    const range = rangeOf(response);
+    const isSame =
+      response.status === 206 &&
+      (range.start ?? start) === start &&
+      (range.size ?? this.size) === (this.size ?? range.size) &&
+      this.versionOf(response.headers) === this.version;
+    if (isSame) {
+      return streamOf(response);
+    }
+    discard(response);
+    if (isWhole === undefined) {
+      const type = response.headers.get('content-type') ?? 'no content type';
+      const expected = `expected bytes ${start} to ${end - 1} of the file`;
+      throw this.error(`${answerOf(response)} with ${type}; ${expected}`);
+    }
+    const { message } = this.error(changed);
+    throw new ChangedError('ERR_LOAD', message);
+  }
+
+  /**
+   * Whether an answer is the whole file; undefined: it says OK, and nothing says that it is a file. A network that wants a login
+   * sends its page for any address.
+   * @param {Response} response
+   */
+  #isWhole(response) {
+    if (response.status !== 200) {
+      return false;
+    }
+    // A page has a commit's version, as everything there does, or none: its length alone tells it from the file.
+    const isTold = !isFixed(this.url) && this.versionOf(response.headers) !== '';
+    if (this.versionOf(response.headers) === this.version) {
+      return isTold || lengthOf(response) === this.size || undefined;
+    }
+    return isTold && !/^text\/html\b/.test(response.headers.get('content-type') ?? '')
+      ? false
+      : undefined;
   }
 }

@@ -1,4 +1,5 @@
 import { orAbort } from '../checks/abort.js';
+import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { discard } from '../checks/response.js';
 import { newArray } from '../tensor/shape.js';
@@ -23,6 +24,9 @@ const storedBytes = 2 ** 23;
 const attempts = 4;
 const firstWait = 200;
 
+/** So long is waited, at most, if a server asks for it: who waits longer is told. */
+const longestWait = 15_000;
+
 /** @param {readonly (readonly [start: number, end: number])[]} runs in order @returns {[start: number, end: number][]} */
 function joined(runs) {
   /** @type {[number, number][]} */
@@ -38,9 +42,18 @@ function joined(runs) {
   return all;
 }
 
-/** Waits, longer after each failure. @param {number} failures before the last */
-const pause = (failures) =>
-  new Promise((resolve) => setTimeout(resolve, firstWait * 2 ** failures));
+/** What a server asks for. @param {unknown} error @returns {number} milliseconds */
+const waitFor = (error) => (error instanceof PassingError ? error.wait : 0);
+
+/**
+ * Waits, longer after each failure, and as long as the server asks.
+ * @param {number} failures before the last
+ * @param {unknown} error the last
+ */
+const pause = (failures, error) =>
+  new Promise((resolve) =>
+    setTimeout(resolve, Math.max(firstWait * 2 ** failures, waitFor(error))),
+  );
 
 /** Reads a file on a server that gives parts: only what is read is fetched, and a download that is cut goes on. */
 export class WebReader extends ArrivingReader {
@@ -95,10 +108,14 @@ export class WebReader extends ArrivingReader {
     this.#storing = undefined;
   }
 
-  /** The name of the part that begins here, in the cache. */
-  get #part() {
+  /** The part that begins here, from the cache. One of another length was not stored by this. */
+  async #stored() {
+    if (this.#storing !== undefined || this.#file.version === '') {
+      return undefined;
+    }
     const end = Math.min(this.#at + storedBytes, this.#streamEnd);
-    return `${this.#file.version} ${this.#at}-${end}`;
+    const stored = await this.#cache?.match(`${this.#file.version} ${this.#at}-${end}`);
+    return stored?.bytes.length === end - this.#at ? stored.bytes : undefined;
   }
 
   /** @param {Uint8Array} bytes that came, from #at on */
@@ -140,7 +157,13 @@ export class WebReader extends ArrivingReader {
       this.#stream = undefined;
       throw new PassingError('ERR_LOAD', `${this.name}: the connection was cut; expected the rest`);
     }
-    return value.subarray(0, this.#streamEnd - this.#at);
+    return this.checkPiece(value).subarray(0, this.#streamEnd - this.#at);
+  }
+
+  /** @param {unknown} cause why a connection was cut, time and again */
+  #cut(cause) {
+    const why = /** @type {Error | undefined} */ (cause)?.message ?? describe(cause);
+    return this.#file.error(`could not be read (${why}); expected the rest`, cause);
   }
 
   /** The next bytes, tried again where that may help. @returns {Promise<Uint8Array | undefined>} */
@@ -160,15 +183,10 @@ export class WebReader extends ArrivingReader {
         if (cause instanceof HeadwiseError && !(cause instanceof PassingError)) {
           throw cause;
         }
-        if (++this.#failures > attempts) {
-          throw cause instanceof HeadwiseError
-            ? cause
-            : this.#file.error(
-                `could not be read (${/** @type {Error} */ (cause).message})`,
-                cause,
-              );
+        if (++this.#failures > attempts || waitFor(cause) > longestWait) {
+          throw cause instanceof HeadwiseError ? cause : this.#cut(cause);
         }
-        await this.signals.reduce(orAbort, pause(this.#failures - 1));
+        await this.signals.reduce(orAbort, pause(this.#failures - 1, cause));
       }
     }
   }
@@ -182,12 +200,11 @@ export class WebReader extends ArrivingReader {
       this.#closeStream();
       this.#streamEnd = this.#runEnd(this.#at);
     }
-    const isStart = this.#storing === undefined && this.#file.version !== '';
-    const stored = isStart ? await this.#cache?.match(this.#part) : undefined;
+    const stored = await this.#stored();
     if (stored !== undefined) {
       this.#closeStream();
     }
-    const bytes = stored?.bytes ?? (await this.#persistent());
+    const bytes = stored ?? (await this.#persistent());
     if (bytes !== undefined) {
       if (stored === undefined) {
         await this.#store(bytes);
@@ -281,11 +298,11 @@ async function reach(file, signal, isPatient) {
       if (isPatient && isLast && !error.isAnswer && file.mayForbidRanges) {
         return orAbort(reachWhole(file, signal), signal);
       }
-      if (!isPatient || isLast) {
+      if (!isPatient || isLast || error.wait > longestWait) {
         throw error;
       }
+      await orAbort(pause(failures, error), signal);
     }
-    await orAbort(pause(failures), signal);
   }
 }
 
