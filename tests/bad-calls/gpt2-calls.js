@@ -212,6 +212,12 @@ function generations(model) {
     ['a nucleus of text', generate({ topP: '1' }), 'ERR_VALUE', 'topP', '"1"'],
     ['a stop that is no token', generate({ stop: 9 }), 'ERR_VALUE', 'stop', '9'],
     ['a stop of text', generate({ stop: 'end' }), 'ERR_VALUE', 'stop', '"end"'],
+    [
+      'a set of stops',
+      generate({ stop: new Set([1]) }),
+      'ERR_VALUE',
+      'stop is a value of type Set',
+    ],
     ['stops one of which is no token', generate({ stop: [1, -1] }), 'ERR_VALUE', 'stop[1]', '-1'],
     ['a signal that is none', generate({ signal: 'now' }), 'ERR_VALUE', 'signal', '"now"'],
     [

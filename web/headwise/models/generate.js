@@ -7,7 +7,7 @@ import {
   checkSignal,
   checkSize,
 } from '../checks/check.js';
-import { HeadwiseError } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyList, isA } from '../checks/foreign.js';
 import { checkSeedWord, random } from '../tensor/functions.js';
 import { checkCacheType, KeyValueCache } from '../modules/key-value-cache.js';
@@ -75,6 +75,9 @@ function checkText(ids, vocabSize) {
 /** @param {unknown} stop an id, or a list of them @param {number} vocabSize @returns {Set<number>} */
 function checkStop(stop, vocabSize) {
   const list = copyList(stop ?? []);
+  if (list === undefined && typeof stop === 'object') {
+    throw misfit(stop, 'stop', 'a token id or an array of them');
+  }
   return new Set(
     list?.map((id, i) => checkId(id, `stop[${i}]`, vocabSize)) ?? [
       checkId(stop, 'stop', vocabSize),
