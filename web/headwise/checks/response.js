@@ -7,6 +7,10 @@ export const discard = ({ body }) => body?.cancel().catch(() => undefined);
 export const answerOf = ({ status, statusText }) =>
   `the server answered ${`${status} ${statusText}`.trim()}`;
 
+/** That, and what kind of file it sent. @param {Response} response */
+export const answerWithType = (response) =>
+  `${answerOf(response)} with ${response.headers.get('content-type') ?? 'no content type'}`;
+
 /** @param {Pick<Response, 'body' | 'bodyUsed'>} response @param {string} name @throws {HeadwiseError} ERR_VALUE */
 export function checkUnread({ bodyUsed, body }, name) {
   if (bodyUsed || body?.locked) {

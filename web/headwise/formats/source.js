@@ -1,5 +1,5 @@
 import { checkSignal } from '../checks/check.js';
-import { answerOf, checkUnread, discard } from '../checks/response.js';
+import { answerOf, answerWithType, checkUnread, discard } from '../checks/response.js';
 import { resolve } from '../engine/resolve.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
@@ -29,15 +29,13 @@ export class UnclearError extends HeadwiseError {}
 
 /** @param {Response} response @param {string} name @param {AbortSignal | undefined} signal */
 export function readerOfResponse(response, name, signal) {
-  const answer = answerOf(response);
   if (!response.ok) {
     discard(response);
-    throw new HeadwiseError('ERR_LOAD', `${name}: ${answer}; expected the file`);
+    throw new HeadwiseError('ERR_LOAD', `${name}: ${answerOf(response)}; expected the file`);
   }
   checkUnread(response, name);
-  const type = response.headers.get('content-type') ?? 'no content type';
   const stream = response.body ?? new Blob([]).stream();
-  return new StreamReader(name, stream.getReader(), [signal], `${answer} with ${type}`);
+  return new StreamReader(name, stream.getReader(), [signal], answerWithType(response));
 }
 
 /** @param {string} place */

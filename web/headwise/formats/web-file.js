@@ -1,7 +1,7 @@
 // A file on a server: reads its beginning, and any part of it if the server supports range requests.
 import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
-import { answerOf, discard } from '../checks/response.js';
+import { answerOf, answerWithType, discard } from '../checks/response.js';
 import { shortened } from './shortened.js';
 import { UnclearError } from './source.js';
 
@@ -294,9 +294,8 @@ export class WebFile {
     }
     discard(response);
     if (isWhole === undefined) {
-      const type = response.headers.get('content-type') ?? 'no content type';
       const expected = `expected bytes ${start} to ${end - 1} of the file`;
-      throw this.error(`${answerOf(response)} with ${type}; ${expected}`);
+      throw this.error(`${answerWithType(response)}; ${expected}`);
     }
     const { message } = this.error(changed);
     throw new ChangedError('ERR_LOAD', message);
