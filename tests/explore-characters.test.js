@@ -20,3 +20,10 @@ test('bytes that make up no character are part of none', () => {
   assert.deepEqual(wholes([0xf0, 0x9f], [0x61], [0x91, 0x8d]), ['', '', '']);
   assert.deepEqual(wholes([0xff], [0xd7], [0xd7], [0xa9]), ['', '', 'ש', 'ש']);
 });
+
+test('a token that nobody sees is called by its number; within a character it stays', () => {
+  assert.equal(labelOf('\uFE0F'), '‹U+FE0F›');
+  assert.equal(labelOf('\u034F\uFE0F'), '‹U+034F›‹U+FE0F›');
+  assert.equal(labelOf('❤\uFE0F'), '❤\uFE0F');
+  assert.equal(labelOf('\u200B'), '‹U+200B›');
+});

@@ -231,3 +231,12 @@ roomTest(
     assert.deepEqual(new Set(await numbers(page)), new Set([0]));
   },
 );
+
+roomTest(
+  'a loss that is worse than a guess is not said to be like one',
+  `?model=austen&text=${encodeURIComponent('<b>x</b> &amp; "q" <script>')}`,
+  async (page) => {
+    const words = /^Loss: 1\d\.\d+ nats, worse than a guess among all 2,048 tokens\.$/;
+    await says(page, '#explore-loss', words);
+  },
+);

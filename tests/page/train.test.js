@@ -218,7 +218,7 @@ roomTest('a run that is kept goes on later, from its step', '#train?seed=4', asy
   await page.waitForSelector('#train-resume');
   assert.match(
     await textOf(page, '#train-resume'),
-    new RegExp(`induction, seed 4, after ${step} steps`),
+    new RegExp(`induction, seed 4, after ${step === 1 ? '1 step' : `${step} steps`}\\b`),
   );
   await page.click('#train-resume');
   await reached(page, step);

@@ -209,24 +209,23 @@ export function textView(room) {
     @click=${click} @keydown=${key} ${made(follow)}>${drawn(() => tokensOf(room, stop.value, wholes.value))}</div>`;
 }
 
-/** More than any vocabulary has. */
-const MOST_GUESSED = 1e6;
-
-/** What a loss is as much as. @param {number} loss */
-function guessWords(loss) {
+/** What a loss is as much as. @param {number} loss @param {number} vocabSize */
+function guessWords(loss, vocabSize) {
   const among = Math.exp(loss);
-  if (!(among < MOST_GUESSED)) return '';
+  if (Number.isNaN(among)) return '';
+  if (among > vocabSize) return `, worse than a guess among all ${formatCount(vocabSize)} tokens`;
   const count = among < 9.95 ? among.toFixed(1) : formatCount(Math.round(among));
   return `, like a guess among ${count}`;
 }
 
 /** The whole text's loss, in words. @param {Explorer} room */
-function lossWords({ losses, run, state }) {
+function lossWords({ losses, run, state, model }) {
   const { run: about, found } = losses.answer.value ?? {};
   // A tour tells of one prediction: how well the rest of its text is predicted would contradict it.
   if (state.value.tour || !found || about !== run.value || !about) return '';
   const before = about.muted.length > 0 ? `; ${found.before.toFixed(2)} with all heads` : '';
-  return `Loss: ${found.mean.toFixed(2)} nats${guessWords(found.mean)}${before}.`;
+  const { vocabSize = Infinity } = model.peek()?.config ?? {};
+  return `Loss: ${found.mean.toFixed(2)} nats${guessWords(found.mean, vocabSize)}${before}.`;
 }
 
 /** What the text is tinted by. @param {Explorer} room */

@@ -61,6 +61,8 @@ export function labelOf(piece) {
     return `\u2039${hex.join(' ')}\u203a`;
   }
   if (text === '') return '\u2039nothing\u203a';
+  // Within an emoji such a character is part of what is seen.
+  if (/^\p{Default_Ignorable_Code_Point}+$/u.test(text)) return Array.from(text, nameOf).join('');
   return text
     .replaceAll(' ', SPACE)
     .replaceAll('\n', '\u21b5')

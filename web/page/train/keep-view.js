@@ -12,7 +12,7 @@ import { goToRoom } from '../mirror.js';
 import { byId, el } from '../shared/dom.js';
 import { droppedFiles, listedFiles } from '../shared/dropped.js';
 import { takeDrops } from '../shared/take-drops.js';
-import { formatCount } from '../shared/format.js';
+import { formatCount, plural } from '../shared/format.js';
 import { handedOver } from '../shared/handed-over.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html, taking } from '../shared/template.js';
@@ -58,7 +58,7 @@ async function saveFolder(room, told) {
 
 /** @param {Kept} kept */
 const nameOf = ({ settings: { task, seed }, saved: { step } }) =>
-  `${task}, seed ${seed}, after ${formatCount(step)} steps`;
+  `${task}, seed ${seed}, after ${plural(step, 'step')}`;
 
 /** Goes on from a saved folder. @param {Training} room @param {Found[] | Promise<Found[]>} found */
 async function openSaved(room, found) {
