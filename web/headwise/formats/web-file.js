@@ -311,8 +311,9 @@ export class WebFile {
       return false;
     }
     // A page has a commit's version, as everything there does, or none: its length alone tells it from the file.
-    const isTold = !isFixed(this.url) && this.versionOf(response.headers) !== '';
-    if (this.versionOf(response.headers) === this.version) {
+    const version = this.versionOf(response.headers);
+    const isTold = !isFixed(this.url) && version !== '';
+    if (version === this.version) {
       return isTold || lengthOf(response) === this.size || undefined;
     }
     return isTold && !/^text\/html\b/.test(response.headers.get('content-type') ?? '')
