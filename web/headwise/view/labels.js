@@ -8,13 +8,15 @@ const LABEL_EM = 0.9375;
 const NUMBER_EM = 2.8125;
 const ROUND = [5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 const LONGEST_LABEL = 9;
-/** Where a map zooms, names of this many letters have room beside numbers, and so have the names of the axes. */
+/** Beside numbers a name that is chosen has room for this many letters; where a map zooms, so have the names of its axes. */
 const SHORTEST_ROOM = 6;
 const LONGEST_NUMBER = 4;
 /** Labels so short are not turned. */
 const LEVEL_LABEL = 2;
 /** Of a letter. */
 const LETTER_EM = 0.56;
+/** Between the labels of the rows and the field, as in style.js. */
+const GAP_EM = 0.4;
 
 /** @typedef {{ token: number, colour?: string }} Strong */
 
@@ -67,19 +69,28 @@ const longest = (names) => names.reduce((most, name) => Math.max(most, [...name]
  */
 export function roomFor({ width, em, names, aspect, canZoom }) {
   const [columns, rows] = names;
-  const most = Math.min(LONGEST_LABEL, longest(names.flat()));
-  const field = width - (most + 1) * LETTER_EM * em;
-  const column = field / columns.length;
-  const isNumbered = column < LABEL_EM * em;
-  const areRowsNumbered = field / aspect / rows.length < LABEL_EM * em;
-  const named = [...(isNumbered ? [] : columns), ...(areRowsNumbered ? [] : rows)];
-  const letters = Math.max(
-    canZoom ? SHORTEST_ROOM : isNumbered || areRowsNumbered ? LONGEST_NUMBER : 1,
-    Math.min(LONGEST_LABEL, longest(named)),
-  );
+  const fieldOf = (/** @type {number} */ letters) =>
+    width - ((letters + 1) * LETTER_EM + GAP_EM) * em;
+  const isNumbered = (/** @type {number} */ field, /** @type {readonly string[]} */ side) =>
+    // The browser may round the field up. Names keep their room, though numbers may take it.
+    (field + 1) / side.length < LABEL_EM * em;
+  const most = longest(names.flat());
+  const leastOfNumbers = Math.max(LONGEST_NUMBER, Math.min(SHORTEST_ROOM, most));
+  /** Letters that the labels have beside a field. @param {number} field */
+  const wanted = (field) => {
+    const areNumbered = [isNumbered(field, columns), isNumbered(field / aspect, rows)];
+    const named = names.flatMap((side, i) => (areNumbered[i] ? [] : [...side]));
+    const least = canZoom ? SHORTEST_ROOM : areNumbered.includes(true) ? leastOfNumbers : 1;
+    return Math.max(least, Math.min(LONGEST_LABEL, longest(named)));
+  };
+  // The shorter the labels, the wider the field: between names in full and numbers, names are cut.
+  let letters = LONGEST_LABEL;
+  while (letters > wanted(fieldOf(letters))) letters--;
+  const field = fieldOf(letters);
   return {
     letters: letters + 1,
-    isLevel: (isNumbered && !canZoom) || isFlat(columns, column, em),
+    isLevel:
+      (isNumbered(field, columns) && !canZoom) || isFlat(columns, (field - 1) / columns.length, em),
   };
 }
 
