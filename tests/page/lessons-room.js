@@ -78,6 +78,14 @@ export const codeIn = (page, selector) =>
 /** A step's. @param {Page} page @param {number} step from 1 */
 export const codeOf = (page, step) => codeIn(page, `.step:nth-of-type(${step})`);
 
+/** Three heads instead of two, in the lesson on the wrapper. @param {Page} page */
+export async function takeThreeHeads(page) {
+  const code = await codeOf(page, 2);
+  await runInstead(page, 2, code.replace('numHeads: 2', 'numHeads: 3'));
+  await page.waitForSelector('.step:nth-of-type(2) .after-change');
+  await ended(page);
+}
+
 /**
  * @param {string} title
  * @param {string} id of the lesson

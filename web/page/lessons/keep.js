@@ -4,6 +4,7 @@
  * @typedef {object} Kept of a lesson
  * @property {Record<string, string>} code as changed, by the step's title
  * @property {string[]} unrun titles of steps whose code a link has brought: it has not run, and does not before the visitor says so
+ * @property {Record<string, string>} replaced the visitor's own code in whose place a link's was edited, by the step's title
  * @property {string | undefined} exercise its code as changed
  * @property {string[]} seen titles of steps
  * @property {boolean} solved its exercise
@@ -33,10 +34,11 @@ const codeOf = (value) =>
 
 /** What another version or another script has stored may be anything. @param {string} id @returns {Kept} */
 export function keptOf(id) {
-  const { code, unrun, exercise, seen, solved } = read()[id] ?? {};
+  const { code, unrun, replaced, exercise, seen, solved } = read()[id] ?? {};
   return {
     code: codeOf(code),
     unrun: textsOf(unrun),
+    replaced: codeOf(replaced),
     exercise: typeof exercise === 'string' ? exercise : undefined,
     seen: textsOf(seen),
     solved: solved === true,

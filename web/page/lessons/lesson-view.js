@@ -47,10 +47,11 @@ export class LessonView {
    * @param {object} options
    * @param {string[]} options.code of every step, as the visitor has it
    * @param {Node[]} options.head
+   * @param {Node[]} options.notes below what the last run was like
    * @param {(code: string[], step: number) => void} options.onChange step: whose code was changed
    * @param {(code: string[]) => void} options.onRun a run begins
    */
-  constructor(lesson, { code, head, onChange, onRun }) {
+  constructor(lesson, { code, head, notes, onChange, onRun }) {
     this.#lesson = lesson;
     this.#code = [...code];
     this.#onChange = onChange;
@@ -66,7 +67,7 @@ export class LessonView {
     this.element = el(
       'article',
       { class: 'lesson' },
-      el('header', {}, ...head, this.#status),
+      el('header', {}, ...head, this.#status, ...notes),
       ...this.#views.map(({ section }) => section),
       this.#busy,
     );

@@ -13,6 +13,7 @@ import { showContents } from './contents.js';
 import { ExerciseView } from './exercise-view.js';
 import { keep, keptOf } from './keep.js';
 import { createBar } from './lesson-bar.js';
+import { LessonCode } from './lesson-code.js';
 import { LessonView } from './lesson-view.js';
 import { packCode, unpackCode } from './share.js';
 import { focusTarget, goToSection, tabFromSight } from './sight.js';
@@ -20,14 +21,6 @@ import { prose } from './step-view.js';
 
 const SHARE = 'Copy a link with my changes';
 const UNREAD = 'The changes in the link could not be read: it may be cut short.';
-
-/** Only what differs from the lesson, by the step's title. @param {Entry} entry @param {string[]} code */
-const changesOf = ({ lesson }, code) =>
-  Object.fromEntries(
-    lesson.steps
-      .map((step, i) => [step.title, code[i], step.code])
-      .filter(([, now, before]) => now !== before),
-  );
 
 /**
  * Somebody else's code that an address brings.
@@ -186,17 +179,12 @@ class LessonsRoom {
    */
   #openLesson(entry, page, brought) {
     const { id, lesson, exercise } = entry;
-    const kept = keptOf(id);
-    const code = brought ?? kept.code;
-    let changes = code;
-    /** Steps whose code a link has brought, until it runs: it is never kept as the visitor's own. */
-    const unrun = new Set(brought ? Object.keys(brought) : kept.unrun);
-    /** Steps whose code is changed here: of all others, what other tabs keep is kept. */
-    const own = new Set(Object.keys(brought ?? {}));
+    const code = new LessonCode(id, lesson, brought);
+    const { waiting } = code;
     const share = el('button', { type: 'button', class: 'quiet', hidden: true }, SHARE);
-    share.addEventListener('click', () => this.#copyLink(entry, changes, share));
+    share.addEventListener('click', () => this.#copyLink(entry, code.changes, share));
     const view = new LessonView(lesson, {
-      code: lesson.steps.map((step) => code[step.title] ?? step.code),
+      code: code.steps,
       head: [
         el(
           'div',
@@ -207,32 +195,14 @@ class LessonsRoom {
         el('h1', {}, lesson.title),
         ...lesson.text.map(prose),
       ],
+      notes: this.#waysBack(entry, code),
       onChange: (now, step) => {
-        own.add(lesson.steps[step].title);
-        changes = changesOf(entry, now);
-        share.hidden = Object.keys(changes).length === 0;
+        code.change(now, step);
+        share.hidden = Object.keys(code.changes).length === 0;
         share.textContent = SHARE;
-        const before = keptOf(id);
-        const others = Object.entries(before.code).filter(([title]) => !own.has(title));
-        const mine = Object.entries(changes).filter(([title]) => own.has(title));
-        const unrunOfOthers = before.unrun.filter((title) => !own.has(title));
-        const unrunOfMine = mine.map(([title]) => title).filter((title) => unrun.has(title));
-        keep(id, {
-          code: Object.fromEntries([...others, ...mine]),
-          unrun: [...unrunOfOthers, ...unrunOfMine],
-        });
         this.#store.set({ lessonCode: '' });
       },
-      onRun: (now) => {
-        const before = keptOf(id);
-        const ran = changesOf(entry, now);
-        // Another tab may keep other code that has not run.
-        const left = before.unrun.filter(
-          (title) => !unrun.has(title) || before.code[title] !== ran[title],
-        );
-        unrun.clear();
-        if (left.length < before.unrun.length) keep(id, { unrun: left });
-      },
+      onRun: (now) => code.run(now),
     });
     share.hidden = !view.isChanged;
     const task = new ExerciseView(exercise, {
@@ -247,13 +217,42 @@ class LessonsRoom {
     const bar = createBar(entry, [...view.sections, task.element]);
     page.append(bar.element, view.element, nextLink(entry));
     [this.#view, this.#exercise, this.#bar] = [view, task, bar];
-    if (unrun.size > 0) {
-      const waiting = Object.fromEntries(
-        Object.entries(code).filter(([title]) => unrun.has(title)),
-      );
+    if (Object.keys(waiting).length > 0) {
       const who = brought ? 'The link brings' : 'A link brought';
       view.wait(...unrunWords(entry, waiting, view.sections, who));
     } else view.run();
+  }
+
+  /**
+   * What the visitor can do where a link's code stands in place of their own.
+   *
+   * @param {Entry} entry
+   * @param {LessonCode} code
+   * @returns {HTMLElement[]}
+   */
+  #waysBack(entry, code) {
+    const { steps } = entry.lesson;
+    const places = [...steps.keys()].filter((i) => steps[i].title in code.replaced);
+    if (places.length === 0) return [];
+    const which = list.format(places.map((i) => String(i + 1)));
+    const words = `Your own code of ${places.length === 1 ? 'step' : 'steps'} ${which} is kept. `;
+    const back = el('button', { type: 'button', class: 'quiet' }, 'Bring it back');
+    const line = el('p', { class: 'note own-code' }, words, back);
+    back.addEventListener('click', () => {
+      code.bringBack();
+      this.#packed = '';
+      this.#store.set({ lessonCode: '' });
+      this.#open(entry);
+    });
+    if (code.isBrought) return [line];
+    const forget = el('button', { type: 'button', class: 'quiet' }, 'Forget it');
+    forget.addEventListener('click', () => {
+      code.forgetReplaced();
+      line.remove();
+      focusHeading(this.#place);
+    });
+    line.append(' ', forget);
+    return [line];
   }
 
   /** @param {Entry} entry @param {Record<string, string>} changes @param {HTMLButtonElement} button */
