@@ -15,6 +15,22 @@ test('every room has an address that leads to it', () => {
   }
 });
 
+test('a room is found by its letters, whatever comes before or after them', () => {
+  for (const hash of [
+    '#lessons.',
+    '#Lessons',
+    '#/lessons',
+    '#lessons/',
+    '#lessons/fused',
+    '#LESSONS),',
+  ]) {
+    assert.equal(parseHash(hash).room, 'lessons', hash);
+  }
+  const state = parseHash('#/Lessons/?lesson=fused');
+  assert.deepEqual(state, { ...DEFAULTS, room: 'lessons', lesson: 'fused' });
+  assert.equal(parseHash('#trained').room, 'compare');
+});
+
 test('no room or an unknown one is Compare', () => {
   assert.deepEqual(parseHash(''), DEFAULTS);
   assert.deepEqual(parseHash('#attic?head=H1'), { ...DEFAULTS, head: 1 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from 'headwise';
-import { topEdges } from '../web/page/explore/edges.js';
+import { restWords, topEdges } from '../web/page/explore/edges.js';
 import { labelledTokens } from '../web/headwise/view/labels.js';
 import { cellAt, wordsOf } from '../web/headwise/view/readout.js';
 import { fit, regionOf, reveal, suffices, zoom } from '../web/headwise/view/viewport.js';
@@ -319,6 +319,13 @@ test('lines carry the wanted share with the fewest keys, and say what they leave
   assert.equal(topEdges([0.25, 0.25], 0.5).edges.length, 1);
 });
 
+test('a share that no line carries is told, however small', () => {
+  assert.equal(restWords(0.0996, 'up to '), 'up to 10.0 % is not shown.');
+  assert.equal(restWords(0.0005, ''), '0.1 % is not shown.');
+  assert.equal(restWords(0.0004, 'up to '), 'less than 0.1 % is not shown.');
+  assert.equal(restWords(0, ''), 'less than 0.1 % is not shown.');
+});
+
 test('probabilities are the softmax of logits, large ones too', () => {
   const found = softmaxOf([1000, 1001, 999]);
   const powers = [Math.E ** -1, 1, Math.E ** -2];
@@ -412,7 +419,7 @@ test('a map’s tip names the finest cell that is known', () => {
   };
   assert.equal(say(5, 2), '“t5” (6) → “t2” (3): 0.3000');
   assert.equal(say(7, 2), 'tokens 5 to 8 → tokens 1 to 4: largest weight 0.2500');
-  assert.equal(say(0, 7), 'tokens 1 to 4 → tokens 5 to 8: masked: a later token');
+  assert.equal(say(0, 7), 'tokens 1 to 4 → tokens 5 to 8: masked, a later token');
   assert.equal(
     say(5, 2, { ...map, how: { ...how, signed: true } }),
     '“t5” (6) → “t2” (3): +0.3000',

@@ -111,6 +111,17 @@ roomTest('what is removed while the model writes on is gone', '?count=40', async
   assert.equal((await page.$$('#explore-text .written')).length, 0);
 });
 
+roomTest(
+  'of ids in an address that the model does not have nothing is to be removed',
+  '?added=999999',
+  async (page) => {
+    assert.equal(
+      await page.$eval('#explore-take-back', (button) => button.hasAttribute('hidden')),
+      true,
+    );
+  },
+);
+
 roomTest('a place that a shorter text does not have is not asked about', '?pins=', async (page) => {
   await page.focus(FIELD);
   for (let i = 0; i < 3; i++) await page.keyboard.press('PageDown');

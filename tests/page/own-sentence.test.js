@@ -64,6 +64,8 @@ pageTest(
     );
     await rerun(page, () => enter(page, 'one two'));
     assert.equal(await textOf(page, '#token-signs'), '␣ is a space.');
+    await rerun(page, () => enter(page, 'one\ntwo\tthree'));
+    assert.equal(await textOf(page, '#token-signs'), '↵ is a line break; ⇥ is a tab.');
   },
 );
 

@@ -119,7 +119,7 @@ viewTest('a map of few queries over many keys zooms along its keys', async (page
   await hover(page, 0.85, 0.25);
   await tip(page, '“499” (1) → “499” (499): 0.4980');
   await hover(page, 0.95, 0.25);
-  await tip(page, '“499” (1) → “500” (500): masked: a later token');
+  await tip(page, '“499” (1) → “500” (500): masked, a later token');
   await page.focus('attention-map >>> .map-field');
   await page.keyboard.press('End');
   await tip(page, '“499” (1) → “499” (499): 0.4980');

@@ -368,7 +368,7 @@ mapTest('arrow keys move the cell and take the view along', async (page) => {
   assert.match(String(await tip(page)), /→ “t110” \(111\)/);
   await page.keyboard.press('ArrowRight');
   await drawn(page);
-  assert.match(String(await tip(page)), /masked: a later token$/);
+  assert.match(String(await tip(page)), /: masked, a later token$/);
   await page.keyboard.press('Enter');
   assert.deepEqual(await read(page, 'pinned'), [{ side: 'query', token: 110 }]);
 });

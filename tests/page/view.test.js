@@ -103,7 +103,7 @@ viewTest(
     await hover(page, 0.3, 0.3);
     await tip(page, '“c” (1) → “b” (2): 0.8000');
     await hover(page, 0.9, 0.3);
-    await tip(page, '“c” (1) → “d” (4): masked: a later token');
+    await tip(page, '“c” (1) → “d” (4): masked, a later token');
     await hover(page, 0.6, 0.3);
     await tip(page, '“c” (1) → “c” (3): 0');
     const side = await page.$eval('attention-map >>> .map-field', (field) => [

@@ -13,17 +13,18 @@ import { formatTrain, parseTrain } from './train/settings.js';
 
 /**
  * A state from an address; what it does not say, or says wrongly, is default. What belongs to another room than the
- * address's stays as it was.
+ * address's stays as it was. A room is known by its letters, in small or large ones: what follows a link in a sentence may
+ * have come with it.
  *
  * @param {string} hash with or without the `#`
  * @param {State} [before]
  * @returns {State}
  */
 export function parseHash(hash, before = DEFAULTS) {
-  const [name, query = ''] = hash.replace(/^#/, '').split('?');
+  const [, name = '', query = ''] = /^#?\/?([a-z]*)[^?]*\??(.*)/is.exec(hash) ?? [];
   const params = new URLSearchParams(query);
   noteBrought(params.get('text'));
-  const room = ROOMS.find((known) => known === name) ?? DEFAULTS.room;
+  const room = ROOMS.find((known) => known === name.toLowerCase()) ?? DEFAULTS.room;
   switch (room) {
     case 'compare':
       return { ...before, ...parseCompare(params), room };

@@ -3,9 +3,10 @@
 {
   const { documentElement: root } = document;
 
-  /** The room of the address, or Compare. */
+  /** The room of the address, as address.js finds it. */
   const roomHere = () =>
-    /^#(explore|train|lessons|bench)(?![^?])/.exec(location.hash)?.[1] ?? 'compare';
+    /^#\/?(explore|train|lessons|bench)(?![a-z])/i.exec(location.hash)?.[1].toLowerCase() ??
+    'compare';
 
   const showRoom = () => {
     const room = roomHere();

@@ -59,7 +59,7 @@ export function wordsOf({ value, queries, keys }, { queryNames, keyNames, noun, 
       : `tokens ${whole.format(start + 1)} to ${whole.format(end)}`;
   const places = `${name(queries, queryNames)} → ${name(keys, keyNames)}`;
   if (causal && keys[0] > queries[1] - 1 + keyNames.length - queryNames.length) {
-    return `${places}: masked: a later token`;
+    return `${places}: masked, a later token`;
   }
   const isPooled = queries[1] - queries[0] > 1 || keys[1] - keys[0] > 1;
   // A sign says enough.

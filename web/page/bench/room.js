@@ -95,7 +95,7 @@ const controls = (session) => html`
 
 const threads = () =>
   globalThis.crossOriginIsolated
-    ? 'This page may use threads.'
+    ? 'Threads can be used: this page is served with the headers that they need.'
     : 'One thread: this page is served without the headers that threads need.';
 
 const glossary = html`<dl class="glossary">

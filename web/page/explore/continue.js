@@ -134,13 +134,15 @@ export function continuation(room) {
     // The button goes; what it took back can be written again.
     byId('explore-write', HTMLElement).focus();
   };
+  // An address may bring ids that the model does not have.
+  const isUnwritten = () => room.state.value.added.length === 0 || !room.run.value?.written;
   const classes = () => (room.run.value ? 'explore-continue' : 'explore-continue awaited');
   // A closed menu cannot show what the browser would complain about.
   const form = html`<form id="explore-continue" class=${drawn(classes)} autocomplete="off" novalidate
     ?hidden=${drawn(() => room.predicts.value !== 'next' || !room.run.value)} @submit=${submit}>
     <button type="submit" id="explore-write">${drawn(() => (work.value ? 'Stop' : 'Continue'))}</button>
     <button type="button" class="quiet" id="explore-take-back" @click=${takeBack}
-      ?hidden=${drawn(() => room.state.value.added.length === 0)}>Remove what it wrote</button>
+      ?hidden=${drawn(isUnwritten)}>Remove what it wrote</button>
     ${menu('explore-continue-how', 'Options', how(room))}
   </form>`;
   // Read aloud when the last token is there, not at each.

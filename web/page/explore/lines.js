@@ -15,7 +15,7 @@ import { computed, derived, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, svg, taking } from '../shared/template.js';
 import { isOfHead } from './address.js';
 import { Asked } from './asked.js';
-import { curveOf, pinnedOn, topEdges } from './edges.js';
+import { curveOf, percent, pinnedOn, restWords, topEdges } from './edges.js';
 import { linedMaps } from './maps.js';
 import { colourOf, headColour } from './pin-colours.js';
 
@@ -25,9 +25,6 @@ const MOST_LINE_PX = 24;
 const MOST_PX = 600;
 /** More lines of all tokens are a blur, and slow. */
 const MOST_LINES = 2000;
-
-/** @param {number} share */
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 /** @param {Event} event @returns {number} the token; NaN: none */
 const tokenAt = ({ target }) =>
@@ -132,7 +129,7 @@ function createLines(room) {
     const rests = edges.value.filter(({ query }) => isAll(query)).map(({ rest }) => rest);
     if (rests.length === 0) return { lines, note: '' }; // not here yet, or out of view
     const [each, upTo] = queries.size === 1 ? ['Its', ''] : ['Each token’s', 'up to '];
-    const note = `${each} lines carry at least ${percent(topP.value)} of its attention; ${upTo}${percent(Math.max(0, ...rests))} is not shown.`;
+    const note = `${each} lines carry at least ${percent(topP.value)} of its attention; ${restWords(Math.max(...rests), upTo)}`;
     return { lines, note };
   });
   return { seen, line, visible, rows, chosen, drawnNow };

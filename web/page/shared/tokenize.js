@@ -14,6 +14,13 @@ const MAX_CHARACTERS = MAX_TOKENS * 128;
 
 /** Marks a leading space, as an open box. */
 export const SPACE = '\u2423';
+const BREAK = '\u21b5';
+const TAB = '\u21e5';
+const SIGNS = [
+  [SPACE, 'a space'],
+  [BREAK, 'a line break'],
+  [TAB, 'a tab'],
+];
 
 /** @type {Promise<{ encode(text: string): number[], table: (string | number[])[] }> | undefined} */
 let tables;
@@ -65,8 +72,8 @@ export function labelOf(piece) {
   if (/^\p{Default_Ignorable_Code_Point}+$/u.test(text)) return Array.from(text, nameOf).join('');
   return text
     .replaceAll(' ', SPACE)
-    .replaceAll('\n', '\u21b5')
-    .replaceAll('\t', '\u21e5')
+    .replaceAll('\n', BREAK)
+    .replaceAll('\t', TAB)
     .replace(/[\p{C}\p{Z}]/gu, nameOf);
 }
 
@@ -89,7 +96,9 @@ export const BYTES = /^\u2039([\da-f]{2}(?: [\da-f]{2})*)\u203a$/;
 export function signWords(tokens) {
   const bytes = tokens.find(({ text }) => BYTES.test(text));
   const said = [
-    ...(tokens.some(({ text }) => text.includes(SPACE)) ? [`${SPACE} is a space`] : []),
+    ...SIGNS.filter(([sign]) => tokens.some(({ text }) => text.includes(sign))).map(
+      ([sign, what]) => `${sign} is ${what}`,
+    ),
     ...(bytes ? [`${bytes.text} holds part of a character, written in bytes`] : []),
   ];
   return said.length > 0 ? `${said.join('; ')}.` : '';

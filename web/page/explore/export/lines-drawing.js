@@ -9,7 +9,7 @@
 
 import { formatCount } from '../../shared/format.js';
 import { shortName } from '../../shared/head-names.js';
-import { curveOf, pinnedOn, topEdges } from '../edges.js';
+import { curveOf, pinnedOn, restWords, topEdges } from '../edges.js';
 import { linedMaps } from '../maps.js';
 import { paletteColourOf, paletteHeadColour } from '../pin-colours.js';
 import { titleOf } from '../titles.js';
@@ -91,7 +91,7 @@ export async function linesDrawing(seen, palette) {
   const note = [
     isToKey
       ? `Only lines to the chosen key, of those that carry at least ${percent(state.topP)} of a row.`
-      : `A row’s lines carry at least ${percent(state.topP)} of it; up to ${percent(most)} is not shown.`,
+      : `A row’s lines carry at least ${percent(state.topP)} of it; ${restWords(most, 'up to ')}`,
     end - first < n
       ? `Tokens ${formatCount(first + 1)} to ${formatCount(end)} of ${formatCount(n)}; ${formatCount(beyond)} lines to tokens beyond are left out.`
       : '',
