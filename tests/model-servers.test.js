@@ -108,6 +108,18 @@ test('a file of a commit that has another length is an error, and the next visit
   assert.equal(await server.read(), ROWS + 5);
 });
 
+test('where a part comes of the compressed file, the whole is asked for', async () => {
+  for (const isFrom of [0, 1]) {
+    const server = new Server();
+    const inGzip = { 'content-encoding': 'gzip', 'content-range': 'bytes 0-9/10' };
+    server.answer = (_, range) =>
+      range && range[0] >= isFrom
+        ? new Response('part of it', { status: 206, headers: inGzip })
+        : undefined;
+    assert.equal(await server.read(Infinity, 'https://models.test/small/'), ROWS);
+  }
+});
+
 test('a whole answer to a part is read on and leaves the cache, and a page in its place is an error', async () => {
   const caches = useCaches();
   const server = new Server();

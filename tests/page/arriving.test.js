@@ -91,6 +91,12 @@ for (const [hash, name, open, size] of engine.hasCdp ? visits : []) {
       const release = await holdScripts(page);
       const visit = page.goto(site.url + hash);
       await page.waitForSelector('.site-foot', { timeout: 60_000 });
+      // Nothing is painted before.
+      await page.waitForFunction(() =>
+        [...document.querySelectorAll('link')].every(
+          ({ rel, sheet }) => rel !== 'stylesheet' || sheet,
+        ),
+      );
       const id = `${name.toLowerCase()}-room`;
       assert.deepEqual(await seen(page), [`${id}: Opening ${name} …`, name]);
       // Long enough to be painted.

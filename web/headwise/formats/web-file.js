@@ -64,6 +64,14 @@ function rangeOf(response) {
 /** The length of a whole answer, where it is told; NaN: it is not. @param {Response} response */
 const lengthOf = ({ headers }) => Number(headers.get('content-length') ?? NaN);
 
+/**
+ * Whether an answer is a part of the compressed file, which cannot be read without what comes before. Chromium answers so from a
+ * whole one that it keeps, if a server compresses files and does not say that others may get them plain (`Vary`).
+ * @param {Response} response
+ */
+const isEncodedPart = ({ status, headers }) =>
+  status === 206 && (headers.get('content-encoding') ?? 'identity') !== 'identity';
+
 /** How long a server asks to wait: seconds, or a date (RFC 9110, 10.2.3). @param {Response} response @returns {number} milliseconds */
 function waitOf({ headers }) {
   const after = headers.get('retry-after') ?? '';
@@ -170,7 +178,7 @@ export class WebFile {
   }
 
   /**
-   * Asks for bytes from start on.
+   * Asks for bytes from start on, and for the whole file where what comes is part of a compressed one.
    * @param {string | undefined} range undefined: the whole file
    * @param {AbortSignal | undefined} signal
    * @returns {Promise<Response>} with any status
@@ -180,6 +188,10 @@ export class WebFile {
     const response = await this.#answer(range, signal);
     if (typeof response?.headers?.get !== 'function') {
       throw this.error(`options.fetch gave ${describe(response)}; expected a Response`);
+    }
+    if (range !== undefined && isEncodedPart(response)) {
+      discard(response);
+      return this.#ask(undefined, signal);
     }
     const commit = response.headers.get('x-repo-commit') ?? '';
     this.commit ??= /^[0-9a-f]{40}$/.test(commit) ? commit : undefined;
