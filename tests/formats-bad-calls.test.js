@@ -117,6 +117,20 @@ const badCalls = [
     '1',
   ],
   [
+    'half of a character in a name',
+    () => writeSafetensors({ 'a\ud800': tensor([1]) }),
+    'ERR_VALUE',
+    'tensors has the name',
+    'lone surrogate',
+  ],
+  [
+    'half of a character in metadata',
+    () => writeSafetensors({}, { a: '\udc00b' }),
+    'ERR_VALUE',
+    'metadata has',
+    'lone surrogate',
+  ],
+  [
     'writeNpy as another dtype',
     () => any(writeNpy)(tensor([1]), { dtype: 'float16' }),
     'ERR_VALUE',

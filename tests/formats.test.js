@@ -118,10 +118,7 @@ test('a name as long as may be written is read, and a longer one is refused', as
 
 test('names that mean something to JavaScript are names like others', async () => {
   const named = Object.fromEntries(
-    ['__proto__', 'constructor', 'toString', '1', '', '\ud800'].map((name, i) => [
-      name,
-      tensor([i]),
-    ]),
+    ['__proto__', 'constructor', 'toString', '1', ''].map((name, i) => [name, tensor([i])]),
   );
   const read = await readSafetensors(writeSafetensors(named));
   assert.deepEqual(Object.keys(read.tensors).sort(), Object.keys(named).sort());

@@ -30,6 +30,16 @@ export const bytesOf = (tensor) => new Uint8Array(copyData(tensor).buffer);
 /** @param {Operand} tensor */
 export const byteLengthOf = ({ dtype, size }) => (dtype === 'bool' ? size : 4 * size);
 
+/** Half of a character, which UTF-8 cannot write: readers in other languages refuse a header that has one, escaped. */
+const isBroken = (/** @type {string} */ text) => /\p{Surrogate}/u.test(text);
+
+/** @param {string} where @param {string} text */
+const brokenText = (where, text) =>
+  new HeadwiseError(
+    'ERR_VALUE',
+    `${where} ${describe(text)}, which has half of a character (a lone surrogate); expected well-formed text`,
+  );
+
 /**
  * The entries of a plain object: a Map, a Promise or an optimizer has none, and would make an empty file.
  * @param {unknown} object
@@ -61,6 +71,10 @@ function checkTensors(tensors) {
     const problem = `tensors has a name of ${long[0].length} characters, ${describe(long[0])}`;
     throw new HeadwiseError('ERR_VALUE', `${problem}; expected at most ${longestName}`);
   }
+  const broken = entries.find(([name]) => isBroken(name));
+  if (broken !== undefined) {
+    throw brokenText('tensors has the name', broken[0]);
+  }
   /** @type {[string, Operand][]} */
   const named = entries.map(([name, value]) => [
     name,
@@ -78,7 +92,12 @@ function checkMetadata(metadata) {
     const where = `metadata[${describe(bad[0])}]`;
     throw misfit(bad[1], where, 'a string');
   }
-  return /** @type {Record<string, string>} */ (Object.fromEntries(entries));
+  const texts = /** @type {[string, string][]} */ (entries);
+  const broken = texts.flat().find(isBroken);
+  if (broken !== undefined) {
+    throw brokenText('metadata has', broken);
+  }
+  return Object.fromEntries(texts);
 }
 
 /**
