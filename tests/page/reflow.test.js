@@ -49,6 +49,33 @@ for (const [hash, open] of ROOMS) {
   );
 }
 
+/** Rooms that have more beside one another than the first view. */
+const FULL = [
+  ...ROOMS,
+  ['#explore?with=L0H6', '.of-two'],
+  ['#explore?mode=why', '#explore-score-pairs'],
+];
+
+// A browser's own setting, which em in media queries follow: no page can set it.
+for (const [hash, open] of engine.hasCdp ? FULL : []) {
+  pageTest(
+    `${hash} is no wider than a phone whose text is twice as large`,
+    hash,
+    async (page) => {
+      const session = await page.createCDPSession();
+      await session.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } });
+      await page.setViewport({ width: 390, height: 844 });
+      await sizesDrawn();
+      assert.equal(
+        await page.evaluate(() => getComputedStyle(document.documentElement).fontSize),
+        '32px',
+      );
+      assert.ok((await contentWidth(page)) <= 390, await beyond(page));
+    },
+    { ready: there(open) },
+  );
+}
+
 /** Small phones on their side, and small screens magnified twice and four times. */
 const LOW = [
   [844, 390],

@@ -27,7 +27,7 @@ const hide = { 'aria-hidden': 'true' };
 /** Of a row that is thinner, an outline would hide it: it is marked at the map's edge. */
 const THIN_PX = 7;
 
-/** Along less, in shares of the font's size, the queries' axis has a shorter name. */
+/** Along less, in shares of the font's size, an axis has a shorter name. */
 const AXIS_EM = 10.2;
 
 /** A narrower map has no labels: they would leave nothing to its cells. */
@@ -105,7 +105,7 @@ export class Frame {
     }
     // Square cells, unless the map would be a thread.
     this.#aspect = clamp(size.keys / Math.max(1, size.queries), ...ASPECTS);
-    this.#keyAxis.textContent = canZoom ? 'key →\nquery ↓' : 'key (attended to)';
+    if (canZoom) this.#keyAxis.textContent = 'key →\nquery ↓';
     this.field.style.setProperty('--aspect', String(this.#aspect));
     const { letters, isLevel } = roomFor({
       width: this.ruler.clientWidth - this.#queryAxis.offsetWidth,
@@ -120,8 +120,10 @@ export class Frame {
     this.#columnLabels.classList.toggle('level', isLevel);
     this.#width = this.field.clientWidth;
     this.#height = this.field.clientHeight;
-    this.#queryAxis.textContent =
-      this.#height < AXIS_EM * this.#em ? 'query' : 'query (attends from)';
+    const fits = (/** @type {number} */ length) => length >= AXIS_EM * this.#em;
+    if (!canZoom)
+      this.#keyAxis.textContent = fits(this.#keyAxis.clientWidth) ? 'key (attended to)' : 'key';
+    this.#queryAxis.textContent = fits(this.#height) ? 'query (attends from)' : 'query';
     this.recolour();
   }
 
