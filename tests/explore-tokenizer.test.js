@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { MODELS, TEXTS } from '../web/page/explore/models.js';
 import { tokenizerFrom } from '../web/page/explore/open/byte-level.js';
+import { checkFit } from '../web/page/explore/worker/check-tokenizer.js';
 import { readTokenizer } from '../web/page/explore/worker/tokens.js';
 
 test('vocab.json and merges.txt read texts as the tokenizer.json that has them both', () => {
@@ -47,6 +48,46 @@ test('vocab.json and merges.txt of RoBERTa read a text between <s> and </s>, wit
   assert.deepEqual([other.before, other.after, other.encode('a</s>')], [[], [], [4, 2]]);
 });
 
+/** @param {object} model @param {object} [more] */
+const withModel = (model, more) => ({
+  added_tokens: [],
+  model: { type: 'BPE', vocab: { a: 0 }, merges: [], ...model },
+  ...more,
+});
+
+test('what a tokenizer.json lacks is named by its key', () => {
+  /** @type {[unknown, RegExp][]} */
+  const cases = [
+    [5, /has no model; expected an object$/],
+    [{}, /has no model; expected an object$/],
+    [withModel({ vocab: undefined }), /has no model\.vocab; expected an object of ids$/],
+    [withModel({ vocab: 'a' }), /: model\.vocab is "a"; expected an object of ids$/],
+    [withModel({ vocab: { a: '7' } }), /: model\.vocab\["a"\] is "7"; expected an integer from 0$/],
+    [withModel({ vocab: { a: -1 } }), /: model\.vocab\["a"\] is -1;/],
+    [withModel({ vocab: { a: 0.5 } }), /: model\.vocab\["a"\] is 0\.5;/],
+    [withModel({ vocab: ['a'] }), /: model\.vocab\[0\] is "a"; expected a token and its score$/],
+    [withModel({ vocab: [['a', 0]] }), /: model\.type is "BPE"; expected "Unigram"/],
+    [withModel({ merges: 'abc' }), /: model\.merges is "abc"; expected a list of pairs$/],
+    [withModel({}, { added_tokens: [null] }), /: added_tokens\[0\] is null; expected an object/],
+    [withModel({}, { added_tokens: 'a' }), /: added_tokens is "a"; expected a list$/],
+  ];
+  for (const [json, words] of cases) {
+    assert.throws(() => readTokenizer(json), { code: 'ERR_FORMAT', message: words });
+  }
+});
+
+test('a vocabulary is a model’s if most of its tokens have an id of their own there', () => {
+  checkFit([0, 1, 2, 3], 4);
+  checkFit([0, 1, 2, 3, 4, 5], 4);
+  for (const ids of [[], [100, 101], [0, 0, 0], [0, 1e9, 2 ** 53 - 1]]) {
+    assert.throws(() => checkFit(ids, 4), {
+      code: 'ERR_FORMAT',
+      message:
+        /^tokenizer\.json is not this model’s: [01] of its \d tokens have an id of their own from 0 to 3$/,
+    });
+  }
+});
+
 test('of a long regular expression that cannot be parsed a message has the beginning and the end', () => {
   const none = { version: '1.0', normalizer: null, post_processor: null, decoder: null };
   const pattern = { Regex: `(${'A'.repeat(300_000)}` };
@@ -59,7 +100,7 @@ test('of a long regular expression that cannot be parsed a message has the begin
     () => readTokenizer(json),
     ({ message }) => {
       assert.match(message, /^tokenizer\.json cannot be read: .*\(AAA.*…AAA.*[Gg]roup/);
-      assert.ok(message.length < 2000, `${message.length} characters`);
+      assert.ok(message.length < 250, `${message.length} characters`);
       return true;
     },
   );

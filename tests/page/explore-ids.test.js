@@ -1,11 +1,16 @@
-// The Explore room with a model that came without a tokenizer: its text is token ids.
+// The Explore room with a model whose text is token ids, as it came without a tokenizer, or that comes with a text of its own.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { fileOf, small, smallConfig, smallModel } from '../gpt2.js';
 import { engine } from '../helpers.js';
+import { modelFiles } from '../../web/page/train/files.js';
+import { zipOf } from '../../web/page/train/saved.js';
+import { DEFAULTS } from '../../web/page/train/settings.js';
+import { drawnTasks } from '../../web/page/train/tasks/tasks.js';
+import { Trainer } from '../../web/page/train/trainer.js';
 import { choose, filesTest, reread, says, scored, write } from './explore-room.js';
 import { textOf } from './harness.js';
 
@@ -13,6 +18,18 @@ import { textOf } from './harness.js';
 
 const FILES = ['config.json', 'model.safetensors'];
 const REPEATED = [5, 6, 7, 5, 6];
+
+/** Of a model with far more tokens. */
+const otherTokenizer = {
+  ...{
+    added_tokens: [],
+    normalizer: null,
+    pre_tokenizer: null,
+    post_processor: null,
+    decoder: null,
+  },
+  model: { type: 'BPE', vocab: { a: 100_000, b: 100_001 }, merges: [] },
+};
 
 /** @type {string} */
 let folder;
@@ -25,6 +42,11 @@ before(async () => {
   await writeFile(join(folder, FILES[0]), JSON.stringify({ model_type: 'gpt2', ...smallConfig }));
   await writeFile(join(folder, FILES[1]), fileOf(model.stateDict()));
   await writeFile(join(folder, 'tokenizer.json'), '{"model":{"type":"Odd"}}');
+  await mkdir(join(folder, 'other'));
+  await writeFile(join(folder, 'other', 'tokenizer.json'), JSON.stringify(otherTokenizer));
+  const trainer = new Trainer(await engine(), drawnTasks.addition, DEFAULTS.addition);
+  const zip = zipOf(modelFiles(trainer, DEFAULTS.addition), 'addition-0');
+  await writeFile(join(folder, 'addition.zip'), new Uint8Array(await zip.arrayBuffer()));
 });
 
 after(async () => {
@@ -105,11 +127,24 @@ filesTest('a tokenizer that cannot be read is one that is missing', '', async (p
   await says(
     page,
     '#explore-opened',
-    /tokenizer\.json cannot be read: (?!Error).*[^.]\. The text is therefore token ids/,
+    /tokenizer\.json has no model\.vocab; expected an object of ids\. The text is therefore token ids/,
+  );
+  assert.ok((await shown(page)).length > 2);
+  await openModel(page, [...FILES, join('other', 'tokenizer.json')]);
+  await says(
+    page,
+    '#explore-opened',
+    /not this model’s: 0 of its 2 tokens .* from 0 to 30\. The text is therefore token ids/,
   );
   assert.ok((await shown(page)).length > 2);
   // A model of the page reads text again.
   await reread(page, () => page.select('#explore-model', 'austen'));
   assert.match(await textOf(page, '#explore-text'), /^It was not/);
   assert.equal(await textOf(page, 'label[for=explore-input]'), 'Your text');
+});
+
+filesTest('what was trained on sums brings the sum that it was watched on', '', async (page) => {
+  await openModel(page, ['addition.zip']);
+  assert.match(await textOf(page, '#explore-text'), /^\d{4}\+\d{4}=\d+/);
+  assert.equal(await textOf(page, '#explore-message'), '');
 });

@@ -63,6 +63,8 @@ const json = (value) => new TextEncoder().encode(`${JSON.stringify(value, null, 
 export function modelFiles(trainer, settings) {
   const { model, optimizer, characters, step, muted, wasMuted } = trainer;
   const { text } = settings;
+  // What Explore reads first of it.
+  const example = trainer.example.ids.map((id) => characters[id]).join('');
   const rowsOf = trainer.mutedRows.map(({ head, rows }) => [
     mutedName(head),
     tensor(rows, [rows.length]),
@@ -73,7 +75,7 @@ export function modelFiles(trainer, settings) {
     'model.safetensors': writeSafetensors(model.stateDict(), { format: 'pt' }),
     'tokenizer.json': json(tokenizerOf(characters)),
     'tokenizer_config.json': json({ tokenizer_class: 'PreTrainedTokenizerFast' }),
-    'training.json': json({ step, address, text, muted, wasMuted }),
+    'training.json': json({ step, address, text, example, muted, wasMuted }),
     'optimizer.safetensors': writeSafetensors({
       ...optimizer.stateDict(),
       ...Object.fromEntries(rowsOf),

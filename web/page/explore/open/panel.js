@@ -36,6 +36,25 @@ async function readyFiles(sorted) {
   return { name, config, weights, tokenizer: new Blob([json]) };
 }
 
+/**
+ * The text that a model of Train's was watched on: its vocabulary may have no letter of another one. Others' files of that
+ * name may hold anything.
+ *
+ * @param {OwnModel | TensorFiles} sorted
+ * @returns {Promise<string | undefined>}
+ */
+async function exampleOf(sorted) {
+  if (!('training' in sorted && sorted.training)) return undefined;
+  try {
+    const { example } = Object(
+      ownJson(await ownText(sorted.training, 'training.json', 'json'), ''),
+    );
+    return typeof example === 'string' ? example : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** @param {string} name */
 function wantedModel(name) {
   if (isHosted(name)) return hostedModel(name);
@@ -86,14 +105,17 @@ export function connectOpen(element, room) {
     const opened = await dialog.read(async (how) => {
       const sorted = await sortFiles(await unzipped(await found, how.signal));
       const files = await readyFiles(sorted);
+      const example = await exampleOf(sorted);
       await room.session.open(files, how);
-      return files;
+      return { files, example };
     });
     if (!opened) return false;
     change(() =>
       batch(() => {
-        room.own.value = opened;
-        if (!isAwaited) room.choices.open(OPENED);
+        room.own.value = opened.files;
+        if (isAwaited) return;
+        room.choices.open(OPENED);
+        if (opened.example !== undefined) room.choices.read(opened.example);
       }),
     );
     return true;

@@ -10,8 +10,8 @@
  * @property {File[]} tensors
  * @property {File} [labels]
  *
- * @typedef {Omit<ModelFiles, 'config' | 'tokenizer'> & { name: string, config: File, tokenizer?: File, vocab?: File, merges?: File }} OwnModel
- *   without a tokenizer, or vocab and merges: its text is token ids
+ * @typedef {Omit<ModelFiles, 'config' | 'tokenizer'> & { name: string, config: File, tokenizer?: File, vocab?: File, merges?: File, training?: File }} OwnModel
+ *   without a tokenizer, or vocab and merges: its text is token ids; training: what Train says of its run
  */
 
 import { listed, refusal, weightsIn } from './sort-weights.js';
@@ -55,6 +55,7 @@ async function modelOf(found, config) {
     tokenizer: files.get('tokenizer.json'),
     vocab: files.get('vocab.json'),
     merges: files.get('merges.txt'),
+    training: files.get('training.json'),
   };
 }
 

@@ -43,6 +43,7 @@ import { UnclearError } from '../../../headwise/formats/source.js';
 import { Encoder, loadModel } from '../../../headwise/models.js';
 import { PageError } from '../../shared/errors.js';
 import { ownJson, ownText } from '../open/own-text.js';
+import { checkFit } from './check-tokenizer.js';
 import { hostedTokenizer } from './hosted-tokenizer.js';
 import { idTokens } from './ids.js';
 import { keepingLatest } from './latest.js';
@@ -124,7 +125,9 @@ export async function openModel(engine, files, { onProgress, signal } = {}) {
     throw withAdvice(error, files);
   });
   try {
-    return modelOf(network, await reading);
+    const text = await reading;
+    checkFit(text.vocabulary ?? [0], network.config.vocabSize);
+    return modelOf(network, text);
   } catch (error) {
     const { code, message } = /** @type {PageError} */ (error);
     if (code === 'ERR_FORMAT') {
@@ -185,7 +188,7 @@ export const writtenOf = (model, added) =>
  */
 export function idsOf(model, text, added, isSample = false) {
   const { text: tokens } = model;
-  const { contextLength } = networkOf(model).config;
+  const { contextLength, vocabSize } = networkOf(model).config;
   const isEncoder = 'encoder' in model;
   // What a decoder writes stands right after the text.
   const [before, after] = [tokens.before, isEncoder ? tokens.after : []];
@@ -200,6 +203,13 @@ export function idsOf(model, text, added, isSample = false) {
         ? `There is no text yet: type ${what}.`
         : 'This model’s vocabulary has no character of this text: type another one.';
     throw new PageError('ERR_EMPTY', why);
+  }
+  const beyond = ids.find((id) => id >= vocabSize);
+  if (beyond !== undefined) {
+    throw new PageError(
+      'ERR_FORMAT',
+      `tokenizer.json has “${tokens.token(beyond).text}” with the id ${beyond}, and this model’s tokens are 0 to ${vocabSize - 1}. Leave it out of the text.`,
+    );
   }
   if (ids.length > contextLength) {
     const format = new Intl.NumberFormat('en').format;

@@ -4,6 +4,7 @@
  * @import { Token } from '../../types.js'
  *
  * @typedef {object} TextTokens
+ * @property {readonly number[]} [vocabulary] the ids of a tokenizer's own tokens
  * @property {(text: string) => number[]} encode without special tokens
  * @property {readonly number[]} before special tokens that stand before a text, such as [CLS] and <s>
  * @property {readonly number[]} after those that stand after it, such as [SEP]
@@ -18,8 +19,10 @@
  */
 
 import { Tokenizer } from '@huggingface/tokenizers';
-import { cutWords, PageError } from '../../shared/errors.js';
+import { shortened } from '../../../headwise/formats/shortened.js';
+import { PageError } from '../../shared/errors.js';
 import { labelOf, wordsOf } from '../../shared/tokenize.js';
+import { checkTokenizer } from './check-tokenizer.js';
 
 /** The characters that stand for bytes in byte-level tokenizers (GPT-2's bytes_to_unicode). */
 const byteOf = (() => {
@@ -107,6 +110,9 @@ function unknownBy(tokenizer, json, labelOfId, encode) {
   };
 }
 
+/** Characters of the library's words that are shown. */
+const LONGEST = 160;
+
 /** Signs that stand right after a word. */
 const CLOSING = /^[.,;:!?)\]}%’”]+$/;
 
@@ -119,6 +125,7 @@ const MASK = /^(\[MASK\]|<mask>)$/;
  * @throws {PageError}
  */
 export function readTokenizer(json) {
+  const vocabulary = checkTokenizer(json);
   let tokenizer;
   let around;
   try {
@@ -126,7 +133,7 @@ export function readTokenizer(json) {
     around = specialAround(tokenizer);
   } catch (error) {
     // The library quotes a regular expression that it cannot parse, whole.
-    const why = cutWords(/** @type {Error} */ (error).message).replace(/\.$/, '');
+    const why = shortened(/** @type {Error} */ (error).message, LONGEST).replace(/\.$/, '');
     throw new PageError('ERR_FORMAT', `tokenizer.json cannot be read: ${why}`);
   }
   const special = tokenizer.get_added_tokens_decoder();
@@ -148,6 +155,7 @@ export function readTokenizer(json) {
   const encode = (/** @type {string} */ text) =>
     tokenizer.encode(text, { add_special_tokens: false }).ids.filter(Number.isInteger);
   return {
+    vocabulary,
     encode,
     ...around,
     mask,
