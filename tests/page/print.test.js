@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { engine } from '../browsers/engines.js';
-import { pageTest } from './harness.js';
+import { pageTest, textOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -63,3 +63,36 @@ for (const [hash, there] of engine.hasCdp ? ROOMS : []) {
 
 // A file without any test would never end: Node runs its last hook behind the last test.
 if (!engine.hasCdp) test('rooms on paper', { skip: `nothing prints in ${engine.name} here` });
+
+const LONG = 'It was not in her power to speak of him to her sister. '.repeat(6).trim();
+
+pageTest(
+  'of a long text’s lines as many as are seen are on paper, which says so, and they are as wide as it',
+  `#explore?text=${encodeURIComponent(LONG)}`,
+  async (page) => {
+    const seen = await page.$eval('.lines', (box) => {
+      const inner = /** @type {HTMLElement} */ (box.querySelector('.lines-inner'));
+      const drawing = /** @type {Element} */ (box.querySelector('svg'));
+      // As a sheet of paper does it: nothing is drawn anew.
+      inner.style.width = '300px';
+      const { width } = drawing.getBoundingClientRect();
+      inner.style.width = '';
+      const { top, bottom } = box.getBoundingClientRect();
+      const whole = [...box.querySelectorAll('.from > div')].filter((label) => {
+        const at = label.getBoundingClientRect();
+        return at.top > top - 1 && at.bottom < bottom + 1;
+      });
+      return { width, whole: whole.length };
+    });
+    assert.equal(seen.width, 300);
+    assert.ok(seen.whole > 20 && seen.whole < 60, `${seen.whole}`);
+    const words = '#explore-lines .on-paper';
+    assert.equal(await textOf(page, words), `Tokens 1 to ${seen.whole} of 84.`);
+    const isShown = () => page.$eval(words, (one) => one.checkVisibility());
+    assert.equal(await isShown(), false);
+    if (!engine.hasCdp) return;
+    await page.emulateMediaType('print');
+    assert.equal(await isShown(), true);
+  },
+  { ready: async (page) => void (await page.waitForSelector('.lines path', { timeout: 60_000 })) },
+);

@@ -192,8 +192,10 @@ function curves({ seen, line, visible, rows, drawnNow }) {
   const yOf = (/** @type {number} */ token) => (token + 0.5 - first) * line.value;
   const { lines } = drawnNow.value;
   const name = `${plural(lines.length, 'line')}, ${rows.answer.value?.name ?? ''}`;
-  return html`<svg role="img" aria-label=${name} width=${width} height=${(end - first) * line.value}
-    style="top: ${first * line.value}px">
+  const height = (end - first) * line.value;
+  // On paper it is as wide as the sheet.
+  return html`<svg role="img" aria-label=${name} viewBox="0 0 ${width} ${height}" preserveAspectRatio="none"
+    style="top: ${first * line.value}px; height: ${height}px">
     ${lines.map(({ map, query, key, weight }) => {
       const curve = curveOf(sides, yOf(query), yOf(key), weight);
       return svg`<path d=${curve.d} stroke-opacity=${curve['stroke-opacity']}
@@ -202,13 +204,28 @@ function curves({ seen, line, visible, rows, drawnNow }) {
   </svg>`;
 }
 
+/**
+ * Of a text that is scrolled, what is on a sheet of paper.
+ *
+ * @param {{ top: number, height: number }} seen
+ * @param {number} line its height
+ * @param {number} n tokens
+ */
+function seenWords({ top, height }, line, n) {
+  const [first, last] = [Math.ceil(top / line) + 1, Math.floor((top + height) / line)];
+  return n * line > MOST_PX
+    ? `Tokens ${formatCount(first)} to ${formatCount(last)} of ${formatCount(n)}.`
+    : '';
+}
+
 /** @param {Explorer} room */
 export function linesView(room) {
   const lines = createLines(room);
   const { chosen, line, drawnNow } = lines;
   const view = () => {
     if (!room.run.value) return '';
-    const height = room.run.value.n * line.value;
+    const { n } = room.run.value;
+    const height = n * line.value;
     const { query, key } = chosen.value;
     return html`<div class="lines" tabindex="0" role="group"
         aria-label="Lines from queries to keys, ${room.title.value}"
@@ -218,7 +235,8 @@ export function linesView(room) {
           ${labels(room, lines, 'key', new Set([...key, room.place.value.key]))} ${curves(lines)}
         </div>
       </div>
-      <p class="note">${drawnNow.value.note}</p>`;
+      <p class="note">${drawnNow.value.note}</p>
+      <p class="note on-paper">${seenWords(lines.seen.value, line.value, n)}</p>`;
   };
   return html`<div id="explore-lines">
     <div class="lines-heads note" aria-hidden="true">
