@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from 'headwise';
 import { restWords, topEdges } from '../web/page/explore/edges.js';
+import { turned } from '../web/page/explore/export/right-to-left.js';
 import { labelledTokens } from '../web/headwise/view/labels.js';
 import { cellAt, wordsOf } from '../web/headwise/view/readout.js';
 import { fit, regionOf, reveal, suffices, zoom } from '../web/headwise/view/viewport.js';
@@ -424,4 +425,20 @@ test('a map’s tip names the finest cell that is known', () => {
     say(5, 2, { ...map, how: { ...how, signed: true } }),
     '“t5” (6) → “t2” (3): +0.3000',
   );
+});
+
+test('in a drawn line words of Hebrew and Arabic stand from the right, side by side', () => {
+  const placed = [
+    { words: 'a', x: 0, y: 0, width: 10 },
+    { words: 'שלום', x: 15, y: 0, width: 40 },
+    { words: 'עולם', x: 60, y: 0, width: 20 },
+    { words: 'b', x: 85, y: 0, width: 10 },
+    { words: 'مرحبا', x: 100, y: 0, width: 30 },
+    { words: 'שוב', x: 0, y: 27, width: 30 },
+  ];
+  assert.deepEqual(
+    turned(placed).map(({ x }) => x),
+    [0, 40, 15, 85, 100, 0],
+  );
+  assert.deepEqual(turned([]), []);
 });

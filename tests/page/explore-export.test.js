@@ -299,7 +299,9 @@ filesTest(
       [],
     );
     // The text is there; a click pins, in text and map, and tells what it attends to.
-    const words = await own.$$eval('.text button', (all) => all.map((one) => one.textContent));
+    const words = await own.$$eval('.text [role=button]', (all) =>
+      all.map((one) => one.textContent),
+    );
     assert.equal(words.join(''), MODELS.induction.sample);
     const marks = (/** @type {number} */ count) =>
       own.waitForFunction(
@@ -310,14 +312,14 @@ filesTest(
         count,
       );
     await marks(1); // the pin of the room
-    await own.click('.text button:nth-child(6)');
+    await own.click('.text [role=button]:nth-child(6)');
     const line = weights().slice(5 * n(), 6 * n());
     const best = line.indexOf(Math.max(...line));
     const said = `“${words[5]}” attends to “${words[best]}” ${line[best].toFixed(2)}`;
     assert.ok((await own.$eval('.note', (note) => note.textContent))?.startsWith(said));
     const kept = await own.$$eval('[translate=no]', (all) => all.map((one) => one.textContent));
     assert.deepEqual(kept.slice(0, 3), [words.join(''), words[5], words[best]]);
-    await own.click('.text button:nth-child(6)');
+    await own.click('.text [role=button]:nth-child(6)');
     await marks(0);
     await own.click('attention-map >>> .map-field');
     await marks(1);

@@ -249,6 +249,27 @@ async function touch(page, moves) {
 }
 
 if (engine.hasCdp)
+  mapTest('a finger that is held on a map is told the cell, and chooses nothing', async (page) => {
+    const session = await page.createCDPSession();
+    await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+    for (const [x, y] of [
+      [0.21, 0.71],
+      [0.41, 0.61],
+    ]) {
+      const place = await at(page, x, y);
+      const touchPoints = [{ x: place[0], y: place[1], id: 0 }];
+      await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints });
+      await drawn(page);
+      assert.match(
+        String(await tip(page)),
+        new RegExp(`tokens 1,[0-9]{3} to 1,[0-9]{3} → tokens ${Math.floor(20 * x)}[0-9]{2} to`),
+      );
+      assert.deepEqual(await read(page, 'pinned'), []);
+      await session.send('Input.dispatchTouchEvent', { type: 'touchCancel', touchPoints: [] });
+    }
+  });
+
+if (engine.hasCdp)
   mapTest('two fingers zoom where they are, and then one moves', async (page) => {
     const steps = [0, 1, 2, 3, 4, 5];
     const last = async () => (await read(page, 'views')).slice(-1)[0];

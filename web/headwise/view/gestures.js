@@ -73,6 +73,8 @@ export function listenTo(field, on) {
   field.addEventListener('pointerdown', (event) => {
     if (event.isPrimary) down.clear();
     if (down.size === 0) moved = 0;
+    // A finger does not come over the map before it touches it.
+    if (event.isPrimary && event.pointerType !== 'mouse') on.hover(placeOf(event));
     if (event.button !== 0 || !on.canZoom()) return;
     down.set(event.pointerId, event);
     field.setPointerCapture(event.pointerId);

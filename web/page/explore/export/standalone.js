@@ -19,6 +19,7 @@
 
 import { AttentionMap, gradient } from '../../../headwise/view.js';
 import { el } from '../../../headwise/view/element.js';
+import { formatWeight } from '../../../headwise/view/format.js';
 
 /** @type {Record<string, { words: string, how: { max: 1 | 'row' | 'map', scale?: 'log' }, start: string, end: string }>} */
 const SCALES = {
@@ -53,11 +54,15 @@ p { margin: 0 0 1rem; overflow-wrap: anywhere; }
 .maps { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1.5rem; }
 .maps > * { max-width: 40rem; }
 .legend { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem; margin: 0 0 1rem; font-size: .875rem; }
-.bar { width: 10rem; height: .6rem; }
+.bar { width: 10rem; height: .6rem; forced-color-adjust: none; }
 summary { cursor: pointer; }
-.text button { font: inherit; color: inherit; border: 0; border-bottom: 1px solid GrayText; padding: .15rem; margin: 0; background: none; cursor: pointer; }
+.text span { border-bottom: 1px solid GrayText; padding: .15rem; cursor: pointer; forced-color-adjust: none; }
 .text [aria-pressed='true'] { outline: 2px solid Highlight; }
 pre { overflow-x: auto; font-size: .8rem; }
+@media print {
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  section { break-inside: avoid; }
+}
 `);
 document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 
@@ -66,6 +71,10 @@ function floatsOf(base64) {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   return new Float32Array(bytes.buffer);
 }
+
+/** @param {{ data: Float32Array }} weights */
+const largestOf = ({ data }) =>
+  formatWeight(data.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0));
 
 /** Below it two decimals are 0. */
 const LEAST_TOLD = 0.005;
@@ -82,7 +91,8 @@ const quoted = (token) => ['“', el('span', { translate: 'no' }, token), '”']
  */
 function textOf(tokens, first, maps) {
   const note = el('p', { class: 'note', role: 'status' });
-  const buttons = tokens.map((token) => el('button', { type: 'button' }, token));
+  // No buttons: these would stand from left to right whatever the script.
+  const buttons = tokens.map((token) => el('span', { role: 'button', tabindex: 0 }, token));
   const n = tokens.length;
   const mark = (/** @type {Saved['pins']} */ pins) => {
     for (const { element } of maps) element.pins = pins;
@@ -119,13 +129,20 @@ function textOf(tokens, first, maps) {
     now = isSame ? [] : [{ side, token }];
     mark(now);
   };
-  buttons.forEach((button, i) => button.addEventListener('click', () => pin('query', i)));
+  buttons.forEach((button, i) => {
+    button.addEventListener('click', () => pin('query', i));
+    button.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' && event.key !== ' ') return;
+      event.preventDefault();
+      pin('query', i);
+    });
+  });
   for (const { element } of maps) {
     element.addEventListener('pin', ({ detail }) => pin('query', detail));
     element.addEventListener('pin-key', ({ detail }) => pin('key', detail));
   }
   mark(now);
-  return [el('p', { class: 'text', translate: 'no' }, ...buttons), note];
+  return [el('p', { class: 'text', translate: 'no', dir: 'auto' }, ...buttons), note];
 }
 
 /** @param {Saved} saved */
@@ -148,7 +165,7 @@ function show({ title, words, settings, tokens, pins, causal, scale, maps }) {
   const draw = () => {
     const { how, start: first, end: last } = SCALES[select.value];
     start.textContent = `weight ${first}`;
-    end.textContent = last;
+    end.textContent = how.max === 'map' && shown.length === 1 ? largestOf(shown[0].weights) : last;
     for (const { element, weights, title: name } of shown) {
       element.show({ weights, tokens, causal, ...how, name });
     }

@@ -13,6 +13,7 @@ import { whatOf } from '../maps.js';
 import { paletteColourOf } from '../pin-colours.js';
 import { lossTints, NEWLINE, tintsOf, WORST } from '../text-view.js';
 import { titleOf } from '../titles.js';
+import { turned } from './right-to-left.js';
 import { subjectOf } from './settings.js';
 import { tag, textAt, widthOf } from './svg.js';
 
@@ -61,7 +62,7 @@ export async function textDrawing(seen, palette) {
   const mark = pin ? paletteColourOf(palette, state.pins, pin) : palette.accent;
   let x = 0;
   let y = 0;
-  const parts = run.tokens.map(({ text, isApart }, i) => {
+  const placed = run.tokens.map(({ text, isApart }) => {
     const hasSpace = (text.startsWith(SPACE) && text.length > 1) || isApart || session.isApart;
     const words = text.startsWith(SPACE) && text.length > 1 ? text.slice(1) : text;
     const width = widthOf(words, FONT_PX) + 1;
@@ -70,13 +71,15 @@ export async function textDrawing(seen, palette) {
       x = 0;
       y += LINE_PX;
     }
-    const at = x;
-    const line = y;
+    const place = { words, x, y, width };
     x += width;
     if (words.includes(NEWLINE)) {
       x = 0;
       y += LINE_PX;
     }
+    return place;
+  });
+  const parts = turned(placed).map(({ words, x: at, y: line, width }, i) => {
     const box = { x: at, y: line, width, height: LINE_PX - 5, rx: 3 };
     return [
       tag('rect', { ...box, fill: palette.accent, 'fill-opacity': (tints[i] ?? 0) / 100 }),
