@@ -102,7 +102,7 @@ test('a new version replaces the old one in the cache', async () => {
 
 test('a download that was left goes on with what is in the cache', async () => {
   useCaches();
-  const big = writeSafetensors({ a: data(1, [250_000, 10]) });
+  const big = writeSafetensors({ a: data(1, [700_000, 10]) });
   server.files['/big/config.json'] = text;
   server.files['/big/model.safetensors'] = big;
   const [left] = await (await open(`${server.origin}/big/`)).openFiles();

@@ -46,6 +46,16 @@ test('a pointer that trembles by a pixel of a low map clicks', () => {
   assert.deepEqual(heard, [['click', { x: 0.5, y: 0.5 }, false]]);
 });
 
+test('a finger that touches a map is told the cell, as a mouse that hovers', () => {
+  const { heard, tell } = wideField();
+  tell('pointerdown', 400, 50, { pointerType: 'mouse' });
+  tell('pointerup', 400, 50, { pointerType: 'mouse' });
+  assert.deepEqual(heard, []);
+  tell('pointerdown', 200, 25, { pointerType: 'touch' });
+  tell('pointerdown', 600, 25, { pointerType: 'touch', pointerId: 2, isPrimary: false });
+  assert.deepEqual(heard, [['hover', { x: 0.25, y: 0.25 }]]);
+});
+
 test('a pointer that moves eight pixels drags, in shares of each side', () => {
   for (const [x, y] of [
     [8, 0],

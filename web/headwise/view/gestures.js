@@ -74,7 +74,7 @@ export function listenTo(field, on) {
     if (event.isPrimary) down.clear();
     if (down.size === 0) moved = 0;
     // A finger does not come over the map before it touches it.
-    if (event.isPrimary && event.pointerType !== 'mouse') on.hover(placeOf(event));
+    if (event.isPrimary && event.pointerType === 'touch') on.hover(placeOf(event));
     if (event.button !== 0 || !on.canZoom()) return;
     down.set(event.pointerId, event);
     field.setPointerCapture(event.pointerId);
