@@ -334,6 +334,34 @@ filesTest(
   },
 );
 
+filesTest(
+  'a saved page’s text breaks before words, has the scale’s end, and is pinned by keys',
+  '?scale=head',
+  async (page) => {
+    const { bytes, name } = await saved(page, 'page', 'html');
+    const path = join(folder, name);
+    await writeFile(path, bytes);
+    const own = await browser.newPage();
+    await own.setViewport({ width: Math.max(390, engine.leastWidth), height: 844 });
+    await own.goto(pathToFileURL(path).href);
+    await own.waitForSelector('.text [role=button]');
+    const lines = await own.$$eval('.text [role=button]', (all) =>
+      all.map((one) => one.getClientRects().length),
+    );
+    assert.ok(
+      lines.every((count) => count === 1),
+      `${lines}`,
+    );
+    assert.match(await own.$eval('.legend .end', (end) => end.textContent ?? ''), /^[01](\.\d+)?$/);
+    await own.focus('.text [role=button]:first-of-type');
+    await own.keyboard.press('Enter');
+    await own.waitForFunction(() =>
+      document.querySelector('.note')?.textContent?.startsWith('“It”'),
+    );
+    await own.close();
+  },
+);
+
 filesTest('a long text is pooled in the picture, which says so', '?scale=head', async (page) => {
   const size = 1200;
   const { writeNpy } = await import('headwise/formats');

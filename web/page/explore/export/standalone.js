@@ -21,6 +21,9 @@ import { AttentionMap, gradient } from '../../../headwise/view.js';
 import { el } from '../../../headwise/view/element.js';
 import { formatWeight } from '../../../headwise/view/format.js';
 
+/** A space, as labels of tokens have it. */
+const SPACE = '\u2423';
+
 /** @type {Record<string, { words: string, how: { max: 1 | 'row' | 'map', scale?: 'log' }, start: string, end: string }>} */
 const SCALES = {
   unit: { words: '0 to 1', how: { max: 1 }, start: '0', end: '1' },
@@ -142,7 +145,11 @@ function textOf(tokens, first, maps) {
     element.addEventListener('pin-key', ({ detail }) => pin('key', detail));
   }
   mark(now);
-  return [el('p', { class: 'text', translate: 'no', dir: 'auto' }, ...buttons), note];
+  // A line ends before a word: nothing else says where, as spaces are signs.
+  const words = buttons.flatMap((button, i) =>
+    tokens[i].startsWith(SPACE) ? [el('wbr'), button] : [button],
+  );
+  return [el('p', { class: 'text', translate: 'no', dir: 'auto' }, ...words), note];
 }
 
 /** @param {Saved} saved */
