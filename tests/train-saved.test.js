@@ -83,6 +83,8 @@ test('a saved folder keeps which heads are muted, and what they wrote before', a
   losses(trainer, 2);
   other.restore((await readSaved(zipped(modelFiles(trainer, settings)))).saved);
   assert.deepEqual(other.muted, heads);
+  assert.ok(Number(trainer.loss) > 1);
+  assert.equal(other.loss, trainer.loss, 'as the curve has it');
   assert.deepEqual(losses(other, 2), losses(trainer, 2));
   for (const one of [trainer, other]) one.mute(heads[0], false);
   assert.deepEqual(other.snapshot(), trainer.snapshot());

@@ -61,7 +61,7 @@ const json = (value) => new TextEncoder().encode(`${JSON.stringify(value, null, 
  * @returns {Record<string, Uint8Array<ArrayBuffer>>} files by name
  */
 export function modelFiles(trainer, settings) {
-  const { model, optimizer, characters, step, muted, wasMuted } = trainer;
+  const { model, optimizer, characters, step, muted, wasMuted, loss } = trainer;
   const { text } = settings;
   // What Explore reads first of it.
   const example = trainer.example.ids.map((id) => characters[id]).join('');
@@ -75,7 +75,7 @@ export function modelFiles(trainer, settings) {
     'model.safetensors': writeSafetensors(model.stateDict(), { format: 'pt' }),
     'tokenizer.json': json(tokenizerOf(characters)),
     'tokenizer_config.json': json({ tokenizer_class: 'PreTrainedTokenizerFast' }),
-    'training.json': json({ step, address, text, example, muted, wasMuted }),
+    'training.json': json({ step, address, text, example, muted, wasMuted, loss }),
     'optimizer.safetensors': writeSafetensors({
       ...optimizer.stateDict(),
       ...Object.fromEntries(rowsOf),

@@ -13,8 +13,6 @@ const MOST_BYTES = 6 * 2 ** 20;
 const MOST_SNAPSHOTS = 600;
 /** The most points of a curve. */
 const MOST_POINTS = 4000;
-/** Each step's rows shake its loss: how much a step counts. */
-const SHARE = 0.05;
 
 /**
  * Of what was seen at some steps about so many: the first in each stretch of steps, and the last of all. By steps, not by
@@ -65,12 +63,10 @@ export class History {
     return this.seen.at(-1);
   }
 
-  /** @param {Snapshot} snapshot of a later step, or of the last one anew @param {readonly number[]} losses since the last one */
+  /** @param {Snapshot} snapshot of a later step, or of the last one anew @param {readonly number[]} losses since the last one, smoothed */
   add(snapshot, losses) {
     const { step, accuracy } = snapshot;
-    losses.forEach((loss, i) => {
-      const before = this.loss.at(-1)?.y ?? loss;
-      const y = before + SHARE * (loss - before);
+    losses.forEach((y, i) => {
       this.highestLoss = Math.max(this.highestLoss, y);
       this.loss = withPoint(this.loss, { x: step - losses.length + 1 + i, y });
     });

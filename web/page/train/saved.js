@@ -79,7 +79,7 @@ export async function readSaved(found) {
   try {
     const read = readerOf(files);
     const told = JSON.parse(strFromU8(await read(TOLD)));
-    const { address, text, step, muted: heads = [], wasMuted = false } = told;
+    const { address, text, step, muted: heads = [], wasMuted = false, loss } = told;
     const { settings } = parseTrain(new URLSearchParams(String(address)));
     const weights = await plainTensors(await read('model.safetensors'));
     const optimizer = await plainTensors(await read('optimizer.safetensors'));
@@ -90,7 +90,8 @@ export async function readSaved(found) {
       delete optimizer[name];
       return { head, rows: rows.data };
     });
-    const saved = { step, weights, optimizer, muted, wasMuted };
+    const known = typeof loss === 'number' ? loss : undefined;
+    const saved = { step, weights, optimizer, muted, wasMuted, loss: known };
     return { settings: { ...settings, text: String(text) }, saved };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);

@@ -22,6 +22,7 @@
  * @property {Record<string, SavedTensor>} optimizer
  * @property {Muted[]} [muted]
  * @property {boolean} [wasMuted]
+ * @property {number} [loss] smoothed, as the curve has it
  *
  * @typedef {{ data: Float32Array, shape: readonly number[] }} SavedTensor
  * @typedef {{ head: HeadName, rows: Float32Array }} Muted rows: what the head's output projection was
@@ -42,6 +43,8 @@ const HELD_OUT_TOKENS = 1024;
 /** Apart from every step's number. */
 const [HELD_OUT, EXAMPLE] = [2 ** 31, 2 ** 31 + 2];
 const TEMPERATURE = 0.6;
+/** Each step's rows shake its loss: how much a step counts. */
+const LOSS_SHARE = 0.05;
 
 /** @param {Float32Array} values @param {number} start @param {number} count @returns {number} the largest one's place */
 function largestIn(values, start, count) {
@@ -84,6 +87,8 @@ export class Trainer {
   #learntMuted = false;
   /** Steps done. */
   step = 0;
+  /** After the last step, smoothed. @type {number | undefined} */
+  loss;
   /** What maps are drawn of. @type {Row} */
   example;
 
@@ -114,6 +119,7 @@ export class Trainer {
     for (const { head } of this.#muted.values()) this.#silence(head);
     this.#learntMuted ||= this.#muted.size > 0;
     this.step++;
+    this.loss = this.loss === undefined ? value : this.loss + LOSS_SHARE * (value - this.loss);
     return value;
   }
 
@@ -218,12 +224,12 @@ export class Trainer {
   /** @returns {Saved} */
   save() {
     const [weights, optimizer] = [this.model.stateDict(), this.optimizer.stateDict()];
-    const { step, mutedRows: muted, wasMuted } = this;
-    return { step, weights: plain(weights), optimizer: plain(optimizer), muted, wasMuted };
+    const { step, mutedRows: muted, wasMuted, loss } = this;
+    return { step, weights: plain(weights), optimizer: plain(optimizer), muted, wasMuted, loss };
   }
 
   /** Goes on from a run of the same settings. @param {Saved} saved */
-  restore({ step, weights, optimizer, muted = [], wasMuted = false }) {
+  restore({ step, weights, optimizer, muted = [], wasMuted = false, loss }) {
     // Runs of attention alone used to have feed-forward parts of zeros.
     const own = new Set(this.model.parameters().map(({ name }) => name));
     const known = Object.entries(weights).filter(
@@ -234,6 +240,7 @@ export class Trainer {
     this.#muted = new Map(muted.map((one) => [keyOf(one.head), one]));
     this.#learntMuted = wasMuted;
     this.step = step;
+    this.loss = loss;
   }
 
   /** Muted heads, each with the rows that it is to have again. */

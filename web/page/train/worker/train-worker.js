@@ -73,14 +73,15 @@ function run() {
   throw new PageError('ERR_LOAD', 'No run has begun.');
 }
 
-/** Does steps: what is seen at the last one, and at each at which accuracy is measured, with the losses up to it. @param {number} steps */
+/** Does steps: what is seen at the last one, and at each at which accuracy is measured, with the smoothed losses up to it. @param {number} steps */
 function advance(steps) {
   const { trainer, checkpoints } = run();
   const seen = [];
   /** @type {number[]} */
   let losses = [];
   for (let left = steps; left > 0; left--) {
-    losses.push(trainer.train());
+    trainer.train();
+    losses.push(/** @type {number} */ (trainer.loss));
     checkpoints.add(trainer);
     if (left > 1 && !isMeasuredAt(trainer.step)) continue;
     seen.push({ losses, snapshot: trainer.snapshot() });
