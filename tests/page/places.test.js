@@ -117,6 +117,8 @@ pageTest(
     await isAt(page, 700);
     await page.reload();
     await isAt(page, 700);
+    // What a run still adds above would move the end, as it should.
+    await ready(page);
     const end = await page.evaluate(() => {
       globalThis.scrollTo(0, document.documentElement.scrollHeight);
       return scrollY;
