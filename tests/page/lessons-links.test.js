@@ -127,6 +127,14 @@ async function inAnotherTab(hash, body) {
 const note = async (page, step) =>
   runInstead(page, step, `${await codeOf(page, step)}\n// a note in step ${step}`);
 
+/** Notes in steps 1 and 2, and a link that brings other code for step 2. @param {Page} page */
+async function friendsLink(page) {
+  const packed = await packCode({ [await stepTitle(page, 2)]: '// of a friend' });
+  await note(page, 1);
+  await note(page, 2);
+  return `#lessons?lesson=wrapper&code=${packed}`;
+}
+
 if (engine.hasEvents) {
   lessonTest('two tabs keep what is changed in each', 'wrapper', async (page) => {
     await inAnotherTab('#lessons?lesson=wrapper', async (tab) => {
@@ -147,11 +155,7 @@ if (engine.hasEvents) {
     'code of a link stands in place of one’s own when it is edited, and of its steps alone',
     'wrapper',
     async (page) => {
-      const link = `#lessons?lesson=wrapper&code=${await packCode({
-        [await stepTitle(page, 2)]: '// of a friend',
-      })}`;
-      await note(page, 1);
-      await note(page, 2);
+      const link = await friendsLink(page);
       await inAnotherTab(link, async (tab) => {
         await tab.click('.step:nth-of-type(1) .row button');
         await ended(tab, 'done', 'error');
@@ -171,11 +175,7 @@ if (engine.hasEvents) {
     'one’s own code is kept where a link’s is edited in its place, and comes back at a click',
     'wrapper',
     async (page) => {
-      const link = `#lessons?lesson=wrapper&code=${await packCode({
-        [await stepTitle(page, 2)]: '// of a friend',
-      })}`;
-      await note(page, 1);
-      await note(page, 2);
+      const link = await friendsLink(page);
       const way = '.lesson header .own-code';
       await inAnotherTab(link, async (tab) => {
         assert.equal(

@@ -1,6 +1,7 @@
 /**
  * The code of one lesson as the visitor has it: the lesson's own, changed here, or brought by a link.
  *
+ * @import { Kept } from './keep.js'
  * @import { Lesson } from './parse.js'
  */
 
@@ -12,17 +13,17 @@ import { keep, keptOf } from './keep.js';
 const pick = (code, isWanted) =>
   Object.fromEntries(Object.entries(code).filter(([title]) => isWanted(title)));
 
+/** What is kept and is the visitor's own, not of a link. @param {Kept} kept */
+const ownIn = ({ code, unrun }) => pick(code, (title) => !unrun.includes(title));
+
 export class LessonCode {
   #id;
   #lesson;
-  /** Whether the address brings code that is not the visitor's own. */
-  isBrought;
+  /** What the address brings. @type {Code | undefined} */ #brought;
   /** Only what differs from the lesson. @type {Code} */ #changes;
   /** Steps whose code a link has brought, until it runs: it is never kept as the visitor's own. @type {Set<string>} */
   #unrun;
-  /** Steps whose code is changed here: of all others, what other tabs keep is kept. @type {Set<string>} */
-  #own;
-  /** Steps whose kept code is from here. @type {Set<string>} */
+  /** Steps whose kept code is from here: of all others, what other tabs keep is kept. @type {Set<string>} */
   #written = new Set();
 
   /**
@@ -34,10 +35,14 @@ export class LessonCode {
     const kept = keptOf(id);
     this.#id = id;
     this.#lesson = lesson;
-    this.isBrought = brought !== undefined;
+    this.#brought = brought;
     this.#changes = brought ?? kept.code;
     this.#unrun = new Set(brought ? Object.keys(brought) : kept.unrun);
-    this.#own = new Set(Object.keys(brought ?? {}));
+  }
+
+  /** Whether the address brings code that is not the visitor's own. */
+  get isBrought() {
+    return this.#brought !== undefined;
   }
 
   /** Only what differs from the lesson. */
@@ -58,8 +63,7 @@ export class LessonCode {
   /** The visitor's own code in whose place a link's stands. @returns {Code} */
   get replaced() {
     const kept = keptOf(this.#id);
-    const own = this.isBrought ? pick(kept.code, (title) => !kept.unrun.includes(title)) : {};
-    const all = { ...own, ...kept.replaced };
+    const all = { ...(this.isBrought && ownIn(kept)), ...kept.replaced };
     const isOther = (/** @type {string} */ title) =>
       this.#lesson.steps.some(
         (step) => step.title === title && all[title] !== (this.#changes[title] ?? step.code),
@@ -69,29 +73,24 @@ export class LessonCode {
 
   /** @param {readonly string[]} now code of all steps @param {number} step that was changed */
   change(now, step) {
-    this.#own.add(this.#lesson.steps[step].title);
+    const titles = [...Object.keys(this.#brought ?? {}), this.#lesson.steps[step].title];
+    const fresh = titles.filter((title) => !this.#written.has(title));
+    fresh.forEach((title) => this.#written.add(title));
     this.#changes = this.#changesOf(now);
-    const isOwn = (/** @type {string} */ title) => this.#own.has(title);
+    const isOurs = (/** @type {string} */ title) => this.#written.has(title);
     const before = keptOf(this.#id);
-    const mine = pick(this.#changes, isOwn);
+    const ours = pick(this.#changes, isOurs);
     keep(this.#id, {
-      code: { ...pick(before.code, (title) => !isOwn(title)), ...mine },
+      code: { ...pick(before.code, (title) => !isOurs(title)), ...ours },
       unrun: [
-        ...before.unrun.filter((title) => !isOwn(title)),
-        ...Object.keys(mine).filter((title) => this.#unrun.has(title)),
+        ...before.unrun.filter((title) => !isOurs(title)),
+        ...Object.keys(ours).filter((title) => this.#unrun.has(title)),
       ],
-      replaced: { ...this.#replacedBy(before), ...before.replaced },
+      replaced: {
+        ...(this.isBrought && pick(ownIn(before), (title) => fresh.includes(title))),
+        ...before.replaced,
+      },
     });
-    this.#own.forEach((title) => this.#written.add(title));
-  }
-
-  /** The visitor's own code that a change in a link's takes the place of. @param {ReturnType<typeof keptOf>} before */
-  #replacedBy({ code, unrun }) {
-    if (!this.isBrought) return {};
-    return pick(
-      code,
-      (title) => this.#own.has(title) && !this.#written.has(title) && !unrun.includes(title),
-    );
   }
 
   /** A run begins. @param {readonly string[]} now code of all steps */

@@ -7,6 +7,7 @@
 
 import { parseHash } from '../address.js';
 import { byId, el, focusHeading } from '../shared/dom.js';
+import { formatList } from '../shared/format.js';
 import { scrollAndHold } from '../shared/hold.js';
 import { address, lessons } from './catalogue.js';
 import { showContents } from './contents.js';
@@ -232,9 +233,10 @@ class LessonsRoom {
    */
   #waysBack(entry, code) {
     const { steps } = entry.lesson;
-    const places = [...steps.keys()].filter((i) => steps[i].title in code.replaced);
+    const { replaced } = code;
+    const places = [...steps.keys()].filter((i) => steps[i].title in replaced);
     if (places.length === 0) return [];
-    const which = list.format(places.map((i) => String(i + 1)));
+    const which = formatList(places.map((i) => String(i + 1)));
     const words = `Your own code of ${places.length === 1 ? 'step' : 'steps'} ${which} is kept. `;
     const back = el('button', { type: 'button', class: 'quiet' }, 'Bring it back');
     const line = el('p', { class: 'note own-code' }, words, back);
