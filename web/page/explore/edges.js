@@ -1,3 +1,5 @@
+import { formatPercent } from '../shared/format.js';
+
 /**
  * The fewest lines that carry a share of a row.
  *
@@ -45,9 +47,6 @@ export function curveOf({ left, right }, from, to, weight) {
 export const pinnedOn = (pins, side) =>
   new Set(pins.filter((pin) => pin.side === side).map(({ token }) => token));
 
-/** @param {number} share */
-export const percent = (share) => `${(100 * share).toFixed(1)} %`;
-
 /** What is said of attention that no line carries. @param {number} most of a row @param {string} upTo before it */
 export const restWords = (most, upTo) =>
-  `${most < 0.0005 ? 'less than 0.1 %' : `${upTo}${percent(most)}`} is not shown.`;
+  `${most < 0.0005 ? 'less than 0.1 %' : `${upTo}${formatPercent(most)}`} is not shown.`;

@@ -9,13 +9,13 @@
  * @typedef {ReturnType<typeof createLines>} Lines
  */
 
-import { formatCount, plural } from '../shared/format.js';
+import { formatCount, formatPercent, plural } from '../shared/format.js';
 import { isSameHead, shortName } from '../shared/head-names.js';
 import { computed, derived, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, svg, taking } from '../shared/template.js';
 import { isOfHead } from './address.js';
 import { Asked } from './asked.js';
-import { curveOf, percent, pinnedOn, restWords, topEdges } from './edges.js';
+import { curveOf, pinnedOn, restWords, topEdges } from './edges.js';
 import { linedMaps } from './maps.js';
 import { colourOf, headColour } from './pin-colours.js';
 
@@ -65,7 +65,7 @@ export const overlayChoice = (room) =>
 
 /** What is drawn where a key is chosen and no query. @param {number} topP */
 const toKeyWords = (topP) =>
-  `Only lines to the chosen key, of those that carry at least ${percent(topP)} of each token’s attention.`;
+  `Only lines to the chosen key, of those that carry at least ${formatPercent(topP)} of each token’s attention.`;
 
 /** What is to be drawn of them. @param {Explorer} room */
 function createLines(room) {
@@ -129,7 +129,7 @@ function createLines(room) {
     const rests = edges.value.filter(({ query }) => isAll(query)).map(({ rest }) => rest);
     if (rests.length === 0) return { lines, note: '' }; // not here yet, or out of view
     const [each, upTo] = queries.size === 1 ? ['Its', ''] : ['Each token’s', 'up to '];
-    const note = `${each} lines carry at least ${percent(topP.value)} of its attention; ${restWords(Math.max(...rests), upTo)}`;
+    const note = `${each} lines carry at least ${formatPercent(topP.value)} of its attention; ${restWords(Math.max(...rests), upTo)}`;
     return { lines, note };
   });
   return { seen, line, visible, rows, chosen, drawnNow };

@@ -5,11 +5,9 @@
  * @import { Explorer } from './explorer.js'
  */
 
+import { formatPercent } from '../shared/format.js';
 import { longName } from '../shared/head-names.js';
 import { drawn, html } from '../shared/template.js';
-
-/** @param {number} share */
-const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 /** @type {[ScoreName, string, string, (value: number) => string][]} name in words, what it is, and how it is written */
 export const SCORES = [
@@ -19,14 +17,19 @@ export const SCORES = [
     'how spread a row is: 0 bits is one token, each bit doubles the number',
     (value) => `${value.toFixed(2)} bits`,
   ],
-  ['first', 'First token', 'weight on the first token of the text', percent],
-  ['previous', 'Previous token', 'weight on the token just before', percent],
-  ['next', 'Next token', 'weight on the token just after, over the queries that have one', percent],
+  ['first', 'First token', 'weight on the first token of the text', formatPercent],
+  ['previous', 'Previous token', 'weight on the token just before', formatPercent],
+  [
+    'next',
+    'Next token',
+    'weight on the token just after, over the queries that have one',
+    formatPercent,
+  ],
   [
     'induction',
     'Induction',
     'weight on what stood after an earlier occurrence of the same token, over the queries whose token has occurred before',
-    percent,
+    formatPercent,
   ],
   [
     'distance',

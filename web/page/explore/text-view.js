@@ -7,15 +7,14 @@
  */
 
 import { formatCount, formatList } from '../shared/format.js';
-import { signWords, SPACE } from '../shared/tokenize.js';
+import { NEWLINE, SPACE } from '../shared/signs.js';
+import { signWords } from '../shared/tokenize.js';
 import { computed, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, nothing, select } from '../shared/template.js';
 import { quoted } from './bars.js';
 import { wholeCharacters } from './characters.js';
 import { percent } from './next-token.js';
 import { colourOf } from './pin-colours.js';
-
-export const NEWLINE = '\u21b5';
 
 /** The strongest tint leaves the text readable. */
 export const STRONGEST = 45;

@@ -7,6 +7,9 @@ const whole = new Intl.NumberFormat('en');
 /** @param {number} value */
 export const formatCount = (value) => whole.format(value);
 
+/** @param {number} share */
+export const formatPercent = (share) => `${(100 * share).toFixed(1)} %`;
+
 /** @param {number} count @param {string} one the noun @param {string} [many] its plural */
 export const plural = (count, one, many = `${one}s`) =>
   `${formatCount(count)} ${count === 1 ? one : many}`;

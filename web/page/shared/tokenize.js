@@ -5,6 +5,7 @@
  */
 
 import { PageError } from './errors.js';
+import { NEWLINE, SPACE, TAB } from './signs.js';
 
 /** GPT-2's context. */
 const MAX_TOKENS = 1024;
@@ -12,13 +13,9 @@ const MAX_TOKENS = 1024;
 /** Beyond this no text fits into the context: the longest token has 128. */
 const MAX_CHARACTERS = MAX_TOKENS * 128;
 
-/** Marks a leading space, as an open box. */
-export const SPACE = '\u2423';
-const BREAK = '\u21b5';
-const TAB = '\u21e5';
 const SIGNS = [
   [SPACE, 'a space'],
-  [BREAK, 'a line break'],
+  [NEWLINE, 'a line break'],
   [TAB, 'a tab'],
 ];
 
@@ -72,7 +69,7 @@ export function labelOf(piece) {
   if (/^\p{Default_Ignorable_Code_Point}+$/u.test(text)) return Array.from(text, nameOf).join('');
   return text
     .replaceAll(' ', SPACE)
-    .replaceAll('\n', BREAK)
+    .replaceAll('\n', NEWLINE)
     .replaceAll('\t', TAB)
     .replace(/[\p{C}\p{Z}]/gu, nameOf);
 }

@@ -52,6 +52,9 @@ export function folderName({ task }, { step, muted }) {
   return [task, step, ...listed, ...(muted.length > 0 ? ['muted'] : [])].join('-');
 }
 
+/** @param {readonly number[]} ids @param {readonly string[]} characters of the vocabulary */
+export const charactersOf = (ids, characters) => ids.map((id) => characters[id]).join('');
+
 /** @param {unknown} value */
 const json = (value) => new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);
 
@@ -64,7 +67,7 @@ export function modelFiles(trainer, settings) {
   const { model, optimizer, characters, step, muted, wasMuted, loss } = trainer;
   const { text } = settings;
   // What Explore reads first of it.
-  const example = trainer.example.ids.map((id) => characters[id]).join('');
+  const example = charactersOf(trainer.example.ids, characters);
   const rowsOf = trainer.mutedRows.map(({ head, rows }) => [
     mutedName(head),
     tensor(rows, [rows.length]),

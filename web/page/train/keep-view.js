@@ -16,6 +16,7 @@ import { formatCount, plural } from '../shared/format.js';
 import { handedOver } from '../shared/handed-over.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html, taking } from '../shared/template.js';
+import { charactersOf } from './files.js';
 import { keep, keptRun } from './kept.js';
 import { Requests } from './requests.js';
 import { readSaved, zipOf } from './saved.js';
@@ -43,7 +44,7 @@ async function openInExplore(store, room, told) {
     file: new File([files[name]], name),
   }));
   const { ids = [], characters = [] } = run.about.peek() ?? {};
-  const text = ids.map((id) => characters[id]).join('');
+  const text = charactersOf(ids, characters);
   handedOver.value = { found, text, head: room.chosen.peek() };
   goToRoom(store, 'explore');
 }

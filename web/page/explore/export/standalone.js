@@ -20,9 +20,8 @@
 import { AttentionMap, gradient } from '../../../headwise/view.js';
 import { el } from '../../../headwise/view/element.js';
 import { formatWeight } from '../../../headwise/view/format.js';
-
-/** A space, as labels of tokens have it. */
-const SPACE = '\u2423';
+import { largestOf } from '../../../headwise/view/paint.js';
+import { SPACE } from '../../shared/signs.js';
 
 /** @type {Record<string, { words: string, how: { max: 1 | 'row' | 'map', scale?: 'log' }, start: string, end: string }>} */
 const SCALES = {
@@ -74,10 +73,6 @@ function floatsOf(base64) {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   return new Float32Array(bytes.buffer);
 }
-
-/** @param {{ data: Float32Array }} weights */
-const largestOf = ({ data }) =>
-  formatWeight(data.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0));
 
 /** Below it two decimals are 0. */
 const LEAST_TOLD = 0.005;
@@ -172,7 +167,8 @@ function show({ title, words, settings, tokens, pins, causal, scale, maps }) {
   const draw = () => {
     const { how, start: first, end: last } = SCALES[select.value];
     start.textContent = `weight ${first}`;
-    end.textContent = how.max === 'map' && shown.length === 1 ? largestOf(shown[0].weights) : last;
+    const isOne = how.max === 'map' && shown.length === 1;
+    end.textContent = isOne ? formatWeight(largestOf(shown[0].weights.data)) : last;
     for (const { element, weights, title: name } of shown) {
       element.show({ weights, tokens, causal, ...how, name });
     }

@@ -7,11 +7,11 @@
  * @import { Seen } from './settings.js'
  */
 
-import { SPACE } from '../../shared/tokenize.js';
+import { NEWLINE, SPACE } from '../../shared/signs.js';
 import { formatCount } from '../../shared/format.js';
 import { whatOf } from '../maps.js';
 import { paletteColourOf } from '../pin-colours.js';
-import { lossTints, NEWLINE, tintsOf, WORST } from '../text-view.js';
+import { lossTints, tintsOf, WORST } from '../text-view.js';
 import { titleOf } from '../titles.js';
 import { turned } from './right-to-left.js';
 import { subjectOf } from './settings.js';

@@ -126,7 +126,7 @@ export async function openModel(engine, files, { onProgress, signal } = {}) {
   });
   try {
     const text = await reading;
-    checkFit(text.vocabulary ?? [0], network.config.vocabSize);
+    if (text.vocabulary) checkFit(text.vocabulary, network.config.vocabSize);
     return modelOf(network, text);
   } catch (error) {
     const { code, message } = /** @type {PageError} */ (error);
