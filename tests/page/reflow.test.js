@@ -10,12 +10,15 @@ const ROOMS = [
   ['#compare', '#grid canvas'],
   ['#compare?source=own', '#grid canvas'],
   ['#explore', '#explore-grid canvas'],
-  ['#explore?mode=why', '#explore-keys .sum-bar'],
+  ['#explore?mode=why', '#explore-score-pairs'],
   ['#train', '.train-heads canvas'],
   ['#lessons', '.lesson-part'],
   ['#lessons?lesson=fused', '.picture svg'],
   ['#bench', '#bench-run'],
 ];
+
+/** Has more beside one another than the first view. */
+const TWO_HEADS = ['#explore?with=L0H6', '.of-two'];
 
 /** @param {string} selector */
 const there = (selector) => async (/** @type {Page} */ page) =>
@@ -49,15 +52,8 @@ for (const [hash, open] of ROOMS) {
   );
 }
 
-/** Rooms that have more beside one another than the first view. */
-const FULL = [
-  ...ROOMS,
-  ['#explore?with=L0H6', '.of-two'],
-  ['#explore?mode=why', '#explore-score-pairs'],
-];
-
 // A browser's own setting, which em in media queries follow: no page can set it.
-for (const [hash, open] of engine.hasCdp ? FULL : []) {
+for (const [hash, open] of engine.hasCdp ? [...ROOMS, TWO_HEADS] : []) {
   pageTest(
     `${hash} is no wider than a phone whose text is twice as large`,
     hash,
