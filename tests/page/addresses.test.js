@@ -60,3 +60,15 @@ pageTest(
   },
   { ready: async () => {} },
 );
+
+pageTest('a link that was just followed is not lost to another change', '', async (page) => {
+  // A change comes between the link and the event that tells of it, as when a run ends or a room has opened.
+  await page.evaluate(() => {
+    location.hash = '#bench';
+    document.getElementById('causal')?.click();
+  });
+  await page.waitForFunction(() => document.documentElement.dataset.room === 'bench');
+  assert.equal(await page.evaluate(() => location.hash), '#bench');
+  await page.click('#rooms [data-room=compare]');
+  await becomes(page, '#compare?causal=0');
+});

@@ -8,6 +8,15 @@
 import { formatHash, goTo } from './address.js';
 import { addEntry } from './places.js';
 
+/** The address that the page has followed or written: a link changes it before the page is told. */
+let known = location.hash;
+
+/** Another entry of the history, as the state is. @param {State} state */
+function addEntryOf(state) {
+  addEntry(formatHash(state));
+  known = location.hash;
+}
+
 /**
  * Safari takes a hundred new addresses in 30 seconds and refuses more.
  *
@@ -17,6 +26,7 @@ import { addEntry } from './places.js';
 function changeAddress(hash) {
   try {
     history.replaceState(history.state, '', hash);
+    known = location.hash;
     return true;
   } catch {
     return false;
@@ -34,7 +44,7 @@ const LATER = 1000;
  */
 export function goToRoom(store, room) {
   // Not left to a link: an address says less than the store where the visitor's text is long.
-  addEntry(formatHash({ ...store.get(), room }));
+  addEntryOf({ ...store.get(), room });
   store.set({ room });
 }
 
@@ -71,14 +81,17 @@ export function mirrorInAddress(store) {
   let later;
   const write = () => {
     clearTimeout(later);
+    // What a link has just asked for is not lost: its event comes.
+    if (location.hash !== known) return;
     const hash = formatHash(store.get());
     if (hash !== location.hash && !changeAddress(hash)) later = setTimeout(write, LATER);
   };
   store.subscribe((after, before) => {
-    if (isStep(after, before) && !isInPlace) addEntry(formatHash(after));
+    if (isStep(after, before) && !isInPlace) addEntryOf(after);
     write();
   });
   addEventListener('hashchange', () => {
+    known = location.hash;
     // The skip link's is no state, and has done its work.
     if (location.hash === '#main') write();
     else {
