@@ -384,7 +384,8 @@ test('an error of the caller’s own, in wants or onProgress, comes through', as
   const fail = () => {
     throw own;
   };
-  for (const options of [{ wants: fail }, { onProgress: fail }])
+  const rejects = () => Promise.reject(own);
+  for (const options of [{ wants: fail }, { onProgress: fail }, { onProgress: rejects }])
     await assert.rejects(readSafetensors(streamOf(file), options), (error) => error === own);
 });
 

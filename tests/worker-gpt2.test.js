@@ -111,13 +111,15 @@ test('a signal ends loading with its own reason, also one that was aborted befor
   });
 });
 
-test('what onProgress throws rejects loading, and nothing of the model is left', async () => {
+test('what onProgress throws or rejects with ends loading, and nothing of the model is left', async () => {
   const boom = new Error('boom');
-  const onProgress = () => {
+  const throws = () => {
     throw boom;
   };
   const before = await hw.memoryBytes;
-  for (let i = 0; i < 20; i++)
+  for (const onProgress of Array(10)
+    .fill([throws, () => Promise.reject(boom)])
+    .flat())
     await assert.rejects(loadGpt2(hw, { ...checkpoint, onProgress }), (error) => error === boom);
   assert.ok((await hw.memoryBytes) <= before + 2 * checkpoint.weights.length);
 });

@@ -48,7 +48,7 @@ import { openReader } from './source.js';
  * @property {(name: string) => boolean} [wants] whether to read a tensor; default: every tensor. Others are skipped,
  *   which tensors of an F8 type and of C64 must be: such values are not converted
  * @property {(progress: { loaded: number, total: number }) => void} [onProgress] gets the processed bytes and all bytes of the
- *   file; called once for each piece, also for skipped tensors
+ *   file; called once for each piece, also for skipped tensors. What it throws, or its promise rejects with, ends the reading
  * @property {AbortSignal} [signal] aborts the reading
  */
 
@@ -185,7 +185,7 @@ export class SafetensorsFile {
           if (loaded < end) {
             checkEnd(reader, this.#entries, this.#data, loaded);
           }
-          onProgress?.({ loaded, total: this.byteLength });
+          await onProgress?.({ loaded, total: this.byteLength });
           if (bytes !== undefined) {
             yield { name, dtype, shape, firstRow, rows, bytes };
           }
