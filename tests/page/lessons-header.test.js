@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
 import { pageTest, textOf, violations } from './harness.js';
-import { ended, lessonTest } from './lessons-room.js';
+import { ended, lessonTest, runInstead } from './lessons-room.js';
 import { packCode } from '../../web/page/lessons/share.js';
 
 // No window of WebKitGTK is as narrow as a phone.
@@ -64,5 +64,25 @@ lessonTest(
     await page.click('.lesson-bar .all');
     await page.waitForSelector('.documents');
     assert.ok((await least('.documents dd a')) >= 24, `links: ${await least('.documents dd a')}`);
+  },
+);
+
+lessonTest(
+  'the status of a run has its line from the start, and on a phone its bar keeps its height',
+  'wrapper',
+  async (page) => {
+    await page.$eval('.lesson header [role=status]', (status) => (status.textContent = ''));
+    const heightOf = (/** @type {string} */ selector) =>
+      page.$eval(selector, (element) => element.getBoundingClientRect().height);
+    assert.ok((await heightOf('.lesson header [role=status]')) > 15);
+    await runInstead(page, 1, 'for (;;);');
+    await page.waitForSelector('.lesson .busy:not([hidden])');
+    await page.setViewport({ width: Math.max(390, engine.leastWidth), height: 844 });
+    const before = await heightOf('.busy:not([hidden])');
+    await page.$eval('.lesson .busy span', (label) => (label.textContent = 'long '.repeat(40)));
+    assert.equal(await heightOf('.busy:not([hidden])'), before);
+    assert.equal(await heightOf('.lesson .busy kbd'), 0, 'a phone has no Escape');
+    await page.click('.lesson .busy button');
+    await ended(page, 'stopped');
   },
 );
