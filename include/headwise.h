@@ -117,6 +117,8 @@ HW_API hw_status hw_randn(hw_context *context, float *out, size_t count);
 
 /* Batched matrix product: c[i] = a[a_index[i]] · b[b_index[i]] for i < batch. The matrices a [m, k], b [k, n] and c [m,
  * n] are stored one after another. The indices are matrix numbers; repeated indices express broadcasting.
+ * An element is summed in single precision, one product after another: it is off by at most about k · 2^-24 times the sum of
+ * its products' magnitudes.
  * If k is zero, c is zeros; if another size is zero, nothing is written. HW_ERROR_MEMORY also: a matrix does not fit
  * the address space. */
 HW_API hw_status hw_matmul(hw_context *context, const float *a, const float *b, float *c, size_t batch,

@@ -294,6 +294,9 @@ test('progress comes head by head, and an abort or an error of the caller ends t
     const throws = { onProgress: () => assert.fail(reason) };
     await assert.rejects(run(throws), reason);
     await assert.rejects(run({ signal: AbortSignal.abort(reason) }), reason);
+    const last = new AbortController();
+    const atLast = (/** @type {any} */ { done, total }) => done === total && last.abort(reason);
+    await assert.rejects(run({ signal: last.signal, onProgress: atLast }), reason, 'in the last');
   }
   const stop = new AbortController();
   let count = 0;

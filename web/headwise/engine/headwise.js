@@ -112,7 +112,8 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * Matrix product over the last two dimensions, as torch.matmul. The leading dimensions broadcast.
+   * Matrix product over the last two dimensions, as torch.matmul. The leading dimensions broadcast. An element is summed in
+   * float32, one product after another: it is off by at most about k · 2⁻²⁴ times the sum of its products' magnitudes.
    * @param {Tensor} a […, m, k], or a vector [k], which counts as one row
    * @param {Tensor} b […, k, n], or a vector [k], which counts as one column
    * @param {Record<string, never>} [options] none are supported

@@ -176,8 +176,8 @@ export async function logitLens(model, ids, options) {
   const total = (numLayers + 1) * positions.length;
   const answers = answersOf([numLayers + 1, positions.length], top, target);
   const most = Math.max(1, Math.min(contextLength, Math.floor(mostLogits / vocabSize)));
+  await pause();
   for (let done = 0; done < total;) {
-    await pause();
     const count = Math.min(most, total - done);
     const some = rows.slice(done * dModel, (done + count) * dModel);
     const start = { layer: numLayers, residual: new Tensor(some, [count, dModel]) };
@@ -188,6 +188,7 @@ export async function logitLens(model, ids, options) {
     }
     done += count;
     await onProgress?.({ done, total });
+    await pause();
   }
   return answers.result();
 }
