@@ -24,14 +24,17 @@ const selectOf = (/** @type {string} */ id) => byId(id, HTMLSelectElement);
  * Radio buttons for one entry of the state.
  *
  * @param {string} id of their fieldset
- * @param {(value: string) => void} chosen
+ * @param {(value: string, isPointed: boolean) => void} chosen isPointed: not with a key
  * @returns {(value: string) => void} shows a choice
  */
 function radios(id, chosen) {
   const fieldset = byId(id, HTMLFieldSetElement);
   const inputs = [...fieldset.querySelectorAll('input')];
+  let isPointed = false;
+  fieldset.addEventListener('pointerdown', () => (isPointed = true));
+  fieldset.addEventListener('keydown', () => (isPointed = false));
   for (const input of inputs) {
-    input.addEventListener('change', () => chosen(input.value));
+    input.addEventListener('change', () => chosen(input.value, isPointed));
   }
   return (value) => {
     for (const input of inputs) input.checked = input.value === value;
@@ -54,70 +57,99 @@ function fill(select, values, chosen) {
  * The field of one's own text, taken over at a pause.
  *
  * @param {Store} store
- * @param {HTMLTextAreaElement} text
+ * @param {HTMLTextAreaElement} field
+ * @returns {(text: string) => void} shows a text
  */
-function connectText(store, text) {
+function connectText(store, field) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let typing;
+  /** What was taken of the field, or shown in it: what is typed since stays. @type {string | undefined} */
+  let known;
   const take = () => {
     clearTimeout(typing);
-    store.set({ text: text.value, kept: '', row: -1 });
+    known = field.value;
+    store.set({ text: known, kept: '', row: -1 });
   };
-  text.addEventListener('input', () => {
+  const write = (/** @type {string} */ text) => {
+    clearTimeout(typing);
+    field.value = known = text;
+  };
+  field.addEventListener('input', () => {
     clearTimeout(typing);
     typing = setTimeout(take, TYPING_MS);
   });
-  text.addEventListener('change', take);
-  for (const [id, sample] of /** @type {const} */ ([
+  field.addEventListener('change', take);
+  for (const [id, text] of /** @type {const} */ ([
     ['sample', LONG_TEXT],
     ['longest', LONGEST_TEXT],
   ])) {
     byId(id, HTMLButtonElement).addEventListener('click', () => {
-      clearTimeout(typing);
-      // Here and not by show: Safari leaves the focus, and so the old text, in the field.
-      text.value = sample;
-      directed(text);
-      store.set({ text: sample, kept: '', row: -1, scale: 'row' });
+      write(text);
+      store.set({ text, kept: '', row: -1, scale: 'row' });
     });
   }
+  return (text) => {
+    if (text !== known) write(text);
+    directed(field);
+  };
+}
+
+/**
+ * The field of the seed.
+ *
+ * @param {Store} store
+ * @param {HTMLInputElement} field
+ * @returns {(seed: number) => void} shows a seed; NaN: what is typed is none
+ */
+function connectSeed(store, field) {
+  /** As above. @type {number | undefined} */
+  let known;
+  field.addEventListener('input', () => {
+    known = field.value === '' ? NaN : Number(field.value);
+    store.set({ seed: known });
+  });
+  return (seed) => {
+    if (!Object.is(seed, known)) field.value = String(seed);
+    known = seed;
+    field.setAttribute('aria-invalid', String(!isSeed(seed)));
+  };
 }
 
 class Controls {
   #store;
-  #text = byId('text', HTMLTextAreaElement);
+  #showText;
+  #showSeed;
   #own = byId('own', HTMLDivElement);
   #lost = el('p', { class: 'note', id: 'compare-kept' }, `${LOST} Here is the sample.`);
   #width = selectOf('width');
   #heads = selectOf('heads');
-  #seed = inputOf('seed');
   #causal = inputOf('causal');
   #scale = selectOf('scale');
-  #showSource = radios('source', (value) => {
+  #showSource = radios('source', (value, isPointed) => {
     const source = /** @type {Source} */ (value);
     this.#store.set({ source, row: -1, head: 0 });
-    if (source === 'own') this.#text.focus({ preventScroll: true });
+    // An arrow key goes on among the choices.
+    if (source === 'own' && isPointed)
+      byId('text', HTMLTextAreaElement).focus({ preventScroll: true });
   });
 
   /** @param {Store} store */
   constructor(store) {
     this.#store = store;
     this.#own.append(this.#lost);
-    connectText(store, this.#text);
+    this.#showText = connectText(store, byId('text', HTMLTextAreaElement));
+    this.#showSeed = connectSeed(store, inputOf('seed'));
     this.#listen();
   }
 
   #listen() {
     const store = this.#store;
-    const [width, heads, seed, causal] = [this.#width, this.#heads, this.#seed, this.#causal];
-    const scale = this.#scale;
+    const [width, heads, causal, scale] = [this.#width, this.#heads, this.#causal, this.#scale];
     width.addEventListener('change', () => {
       const value = Number(width.value);
       store.set({ width: value, heads: nearestHeads(value, store.get().heads), head: 0 });
     });
     heads.addEventListener('change', () => store.set({ heads: Number(heads.value), head: 0 }));
-    seed.addEventListener('input', () =>
-      store.set({ seed: seed.value === '' ? NaN : Number(seed.value) }),
-    );
     causal.addEventListener('change', () => store.set({ causal: causal.checked }));
     scale.addEventListener('change', () =>
       store.set({ scale: /** @type {Scale} */ (scale.value) }),
@@ -137,16 +169,10 @@ class Controls {
     this.#showSource(state.source);
     this.#own.hidden = state.source !== 'own';
     this.#lost.hidden = state.kept === '';
-    const text = this.#text;
-    if (text.value !== state.text && document.activeElement !== text) text.value = state.text;
-    directed(text);
+    this.#showText(state.text);
     fill(this.#width, WIDTHS, state.width);
     fill(this.#heads, headChoices(state.width), state.heads);
-    const seed = this.#seed;
-    if (document.activeElement !== seed && Number.isInteger(state.seed)) {
-      seed.value = String(state.seed);
-    }
-    seed.setAttribute('aria-invalid', String(!isSeed(state.seed)));
+    this.#showSeed(state.seed);
     this.#causal.checked = state.causal;
     const scale = this.#scale;
     scale.value = state.scale;
