@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
 import { contentWidth, textOf } from './harness.js';
-import { pause, reached, resting, roomTest, trainOn } from './train-room.js';
+import { pause, reached, resting, roomTest, stepOf, trainOn } from './train-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -226,5 +226,39 @@ roomTest(
     await page.reload();
     await reached(page, 1);
     assert.deepEqual(await shownAt('100'), fast);
+  },
+);
+
+roomTest('a single step that is asked for while a run starts is done', '#train', async (page) => {
+  await pause(page);
+  await page.evaluate(() => {
+    document.getElementById('train-restart')?.click();
+    document.getElementById('train-once')?.click();
+  });
+  await page.waitForFunction(
+    () => /** @type {any} */ (document.getElementById('train-room')).dataset.step === '1',
+  );
+  await resting(page);
+  assert.equal(await stepOf(page), 1);
+  assert.equal(await textOf(page, '#train-play'), 'Play');
+});
+
+roomTest(
+  'who leaves before a run is opened in Explore stays there, and it opens later',
+  '#train',
+  async (page) => {
+    await pause(page);
+    await page.evaluate(() => {
+      document.getElementById('train-explore')?.click();
+      location.hash = '#bench';
+    });
+    await page.waitForFunction(() =>
+      document
+        .getElementById('train-kept')
+        ?.textContent?.includes('Explore opens it when you go there.'),
+    );
+    assert.equal(await page.evaluate(() => location.hash), '#bench');
+    await page.click('#rooms a[data-room=explore]');
+    await page.waitForFunction(() => location.hash.includes('model=opened'), { timeout: 60_000 });
   },
 );

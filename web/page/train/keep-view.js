@@ -36,7 +36,7 @@ async function folderOf(room, told) {
   return { run, ...(await run.files(step, told)) };
 }
 
-/** @param {Store} store @param {Training} room @param {Told} told */
+/** @param {Store} store @param {Training} room @param {Told} told @returns {Promise<boolean>} whether the visitor was there until then, and is taken to Explore */
 async function openInExplore(store, room, told) {
   const { run, files, folder } = await folderOf(room, told);
   const found = MODEL.map((name) => ({
@@ -46,7 +46,9 @@ async function openInExplore(store, room, told) {
   const { ids = [], characters = [] } = run.about.peek() ?? {};
   const text = charactersOf(ids, characters);
   handedOver.value = { found, text, head: room.chosen.peek() };
-  goToRoom(store, 'explore');
+  const isHere = room.isShown.peek();
+  if (isHere) goToRoom(store, 'explore');
+  return isHere;
 }
 
 /** @param {Training} room @param {Told} told */
@@ -128,6 +130,10 @@ export function keepView(store, room) {
     kept.value = made;
     requests.say(`Kept: ${nameOf(made)}.`);
   };
+  const openAndSay = async (/** @type {Told} */ told) => {
+    if (!(await openInExplore(store, room, told)))
+      requests.say('The model is ready: Explore opens it when you go there.');
+  };
   const goOnWords = () => {
     const alone = which() && ', with this run alone';
     return `Go on from step ${formatCount(room.shown.value)}${alone}`;
@@ -136,11 +142,7 @@ export function keepView(store, room) {
     html`<button type="button" class="quiet" id="train-resume"
       @click=${() => requests.attempt(async () => room.resume(run.settings, run.saved))}>Go on with ${nameOf(run)}</button>`;
   return html`<div class="train-keep">
-    ${button(
-      'train-explore',
-      () => `Open${which()} in Explore`,
-      (told) => openInExplore(store, room, told),
-    )}
+    ${button('train-explore', () => `Open${which()} in Explore`, openAndSay)}
     ${button(
       'train-save',
       () => `Save${which()} as a Hugging Face folder`,

@@ -159,8 +159,15 @@ export class Training {
     if (this.#saved) this.restart();
   }
 
-  /** Begins anew with the settings. @returns {Promise<boolean>} whether these runs are there: some cannot start, others give way */
-  async restart() {
+  /** Begins anew with the settings. */
+  restart() {
+    this.#started = this.#start();
+  }
+
+  /** Whether the newest runs are there: some cannot start, others give way. @type {Promise<boolean>} */
+  #started = Promise.resolve(false);
+
+  async #start() {
     for (const run of this.runs.peek()) run.end();
     const saved = this.#saved;
     this.#saved = undefined;
@@ -341,11 +348,12 @@ export class Training {
 
   /** A single step. */
   async stepOnce() {
-    if (this.#isOver && !(await this.restart())) return;
+    if (this.#isOver) this.restart();
     batch(() => {
       this.say('');
       [this.isPlaying.value, this.back.value] = [false, null];
     });
+    if (!(await this.#started)) return;
     if (this.step.peek() >= this.end.peek()) this.end.value += this.words.peek().steps;
     await this.advance(1);
   }
