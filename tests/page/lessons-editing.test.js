@@ -281,3 +281,29 @@ lessonTest('Shift and Tab bring nothing behind the bar', 'causal', async (page) 
   await page.keyboard.up('Shift');
   assert.ok(reached > 3, `${reached} were reached`);
 });
+
+lessonTest(
+  'a reset is undone with the keys, also where nobody was in the editor since the lesson opened',
+  'wrapper',
+  async (page) => {
+    await runInstead(page, 1, '// mine');
+    await ended(page, 'done', 'error');
+    await openLesson(page, 'by-hand');
+    await page.evaluate(() => (location.hash = '#lessons?lesson=wrapper'));
+    const step = '.step:nth-of-type(1)';
+    await page.waitForFunction(
+      (/** @type {string} */ editor) => document.querySelector(editor)?.textContent === '// mine',
+      {},
+      `${step} .editor pre`,
+    );
+    await page.click(`${step} .row button:nth-of-type(2)`);
+    await ended(page);
+    await page.focus(`${step} .editor pre`);
+    await page.waitForSelector(`${step} .cm-focused`);
+    await page.keyboard.down('Control');
+    await page.keyboard.press('z');
+    await page.keyboard.up('Control');
+    assert.equal(await textOf(page, `${step} .cm-content`), '// mine');
+    await page.waitForSelector(`${step} .row button:nth-of-type(2):not([hidden])`);
+  },
+);

@@ -1,6 +1,6 @@
 /** A code editor: CodeMirror with JavaScript's colours, as little of it as this page needs. */
 
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { defaultKeymap, history, historyKeymap, isolateHistory } from '@codemirror/commands';
 import { javascriptLanguage } from '@codemirror/lang-javascript';
 import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language';
 import { EditorState, StateEffect, StateField } from '@codemirror/state';
@@ -82,13 +82,15 @@ export function createEditor({ place, code, label, onChange, onRun }) {
   const role = { role: 'textbox', 'aria-multiline': 'true', 'aria-readonly': 'true' };
   const text = el('pre', { tabindex: 0, 'aria-label': label, ...role });
   let written = code;
+  /** What stood there before, until there is an editor whose history has it. @type {string[]} */
+  const earlier = [];
   let line = 0;
   /** @type {EditorView | undefined} */
   let view;
   const write = () => text.replaceChildren(...linesOf(written, line));
   const open = () => {
     if (view) return view;
-    view = makeView(written, label, onChange, onRun);
+    view = makeView([...earlier, written], label, onChange, onRun);
     view.dispatch({ effects: markLine.of(line) });
     text.replaceWith(view.dom);
     view.focus();
@@ -101,8 +103,9 @@ export function createEditor({ place, code, label, onChange, onRun }) {
     /** @param {string} next */
     set(next) {
       if (view) {
-        view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
+        view.dispatch(replacing(view.state, next));
       } else {
+        earlier.push(written);
         written = next;
         write();
         onChange(next);
@@ -150,37 +153,43 @@ function listenToText(text, open) {
   });
 }
 
+/** Puts a text in place of all, which is undone alone. @param {EditorState} state @param {string} text */
+const replacing = (state, text) => ({
+  changes: { from: 0, to: state.doc.length, insert: text },
+  annotations: isolateHistory.of('full'),
+});
+
 /**
- * @param {string} code
+ * @param {string[]} texts the last is the code, and undo leads back to the others
  * @param {string} label
  * @param {(code: string) => void} onChange
  * @param {() => void} onRun
  */
-function makeView(code, label, onChange, onRun) {
+function makeView([first, ...others], label, onChange, onRun) {
   const run = () => {
     onRun();
     return true;
   };
-  return new EditorView({
-    state: EditorState.create({
-      doc: code,
-      extensions: [
-        // Tab is left to the page: it leads out of the editor.
-        keymap.of([{ key: 'Mod-Enter', run }, ...defaultKeymap, ...historyKeymap]),
-        history(),
-        javascriptLanguage,
-        syntaxHighlighting(classHighlighter),
-        bracketMatching(),
-        indentOnInput(),
-        mark,
-        indents,
-        EditorView.lineWrapping,
-        EditorView.scrollMargins.of(() => ({ top: coveredHeight() })),
-        EditorView.contentAttributes.of({ 'aria-label': label }),
-        EditorView.updateListener.of((update) => {
-          if (update.docChanged) onChange(update.state.doc.toString());
-        }),
-      ],
-    }),
+  const start = EditorState.create({
+    doc: first,
+    extensions: [
+      // Tab is left to the page: it leads out of the editor.
+      keymap.of([{ key: 'Mod-Enter', run }, ...defaultKeymap, ...historyKeymap]),
+      history(),
+      javascriptLanguage,
+      syntaxHighlighting(classHighlighter),
+      bracketMatching(),
+      indentOnInput(),
+      mark,
+      indents,
+      EditorView.lineWrapping,
+      EditorView.scrollMargins.of(() => ({ top: coveredHeight() })),
+      EditorView.contentAttributes.of({ 'aria-label': label }),
+      EditorView.updateListener.of((update) => {
+        if (update.docChanged) onChange(update.state.doc.toString());
+      }),
+    ],
   });
+  const state = others.reduce((now, text) => now.update(replacing(now, text)).state, start);
+  return new EditorView({ state });
 }
