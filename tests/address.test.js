@@ -66,9 +66,10 @@ test('a text that is too long for the address stays when the visitor comes back 
   assert.deepEqual(goTo(formatHash(long), { ...long, room: 'bench' }), { room: 'train' });
   const explore = { ...DEFAULTS.explore, corrupted: own.text };
   const maps = { ...DEFAULTS, room: /** @type {const} */ ('explore'), explore };
-  const why = { ...maps, ...goTo('#explore?mode=why', maps) };
+  const kept = `kept-other=${keyOf(own.text)}`;
+  const why = { ...maps, ...goTo(`#explore?${kept}&mode=why`, maps) };
   assert.deepEqual(why.explore, { ...explore, mode: 'why' });
-  assert.deepEqual(goTo('#explore', why), { room: 'explore', explore });
+  assert.deepEqual(goTo(`#explore?${kept}`, why), { room: 'explore', explore });
 });
 
 test('Compare’s address keeps the name of a long text that this browser has not', () => {
@@ -123,6 +124,7 @@ test('everything that is chosen in Explore is in its address, and comes back', (
     against: 9,
     key: 1,
     corrupted: 'a c a',
+    keptOther: null,
     tint: 'loss',
     tour: null,
     hideFirst: true,

@@ -71,6 +71,16 @@ test('another text that is pasted at once, in the same room or in another, pushe
   assert.deepEqual(pasted.map(keptOf), pasted);
 });
 
+test('a text that is set against another is kept beside it, however much of it it has', () => {
+  const [clean, other] = ['she was ' + 'not '.repeat(500), 'he was ' + 'not '.repeat(500)];
+  keepText(clean);
+  keepText(`${clean}so`, false);
+  keepText(other, false);
+  for (const text of [clean, `${clean}so`, other]) assert.equal(keptOf(text), text);
+  keepText(`${clean}once more`);
+  assert.deepEqual([keptOf(clean), keptOf(other)], [undefined, other], 'typing goes on');
+});
+
 test('a text that was kept before stays, though one types on from it at once', () => {
   keepText('of a bookmark');
   mock.timers.tick(60 * SECOND);
@@ -200,6 +210,9 @@ test('a browser that keeps nothing is not said to keep a text', () => {
 test('what an address does not carry to others is said', () => {
   const long = 'word '.repeat(1000);
   assert.deepEqual(leftOut({ ...EXPLORE_DEFAULTS, text: 'short', added: [1] }), []);
+  assert.deepEqual(leftOut({ ...EXPLORE_DEFAULTS, keptOther: '1-a' }), [
+    'the other text, which is too long',
+  ]);
   assert.deepEqual(
     leftOut({
       ...EXPLORE_DEFAULTS,

@@ -24,6 +24,7 @@ export function parseHash(hash, before = DEFAULTS) {
   const [, name = '', query = ''] = /^#?\/?([a-z]*)[^?]*\??(.*)/is.exec(hash) ?? [];
   const params = new URLSearchParams(query);
   noteBrought(params.get('text'));
+  noteBrought(params.get('corrupted'));
   const room = ROOMS.find((known) => known === name.toLowerCase()) ?? DEFAULTS.room;
   switch (room) {
     case 'compare':

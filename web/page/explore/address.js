@@ -36,6 +36,7 @@
  * @property {number | null} against id of a token that it is compared with
  * @property {number | null} key token at which it is asked why the chosen head looks; null: the one that gets most
  * @property {string | null} corrupted another text, with whose run parts of this one's are exchanged; null: none
+ * @property {string | null} keptOther name of such a text that this browser keeps, until it is read
  * @property {'attention' | 'loss'} tint what tints the text
  * @property {TourStep | null} tour
  * @property {boolean} hideFirst
@@ -102,6 +103,7 @@ export const EXPLORE_DEFAULTS = Object.freeze({
   against: null,
   key: null,
   corrupted: null,
+  keptOther: null,
   tint: 'attention',
   tour: null,
   hideFirst: false,
@@ -267,6 +269,7 @@ export function parseExplore(params) {
     against: idOf(params.get('against')),
     key: placeOf(params.get('key')),
     corrupted: params.get('corrupted'),
+    keptOther: params.has('corrupted') ? null : keptOf(params.get('kept-other')),
     hideFirst: params.get('first') === '0',
     view: viewOf(params.get('view')),
   };
@@ -297,8 +300,10 @@ export function formatExplore(state) {
   list('lines', headsText(state.overlay), headsText(defaults.overlay));
   list('pins', pinsText(state.pins), pinsText(defaults.pins));
   if (state.key !== null) params.set('key', String(state.key + 1));
-  if (state.corrupted !== null && isLinkable(state.corrupted))
-    params.set('corrupted', state.corrupted);
+  const { corrupted } = state;
+  const keptOther = isLinkable(corrupted) ? state.keptOther : keyOf(corrupted ?? '');
+  if (corrupted !== null && isLinkable(corrupted)) params.set('corrupted', corrupted);
+  else if (keptOther !== null) params.set('kept-other', keptOther);
   if (state.hideFirst) params.set('first', '0');
   if (view) params.set('view', [view.query + 1, view.key + 1, view.span].map(round).join('_'));
   const simple = /** @type {(keyof ExploreState)[]} */ ([
@@ -313,12 +318,12 @@ export function formatExplore(state) {
 }
 
 /** What the address of a state does not carry to others. @param {ExploreState} state @returns {string[]} in words */
-export const leftOut = ({ model, text, kept, added, corrupted }) =>
+export const leftOut = ({ model, text, kept, added, corrupted, keptOther }) =>
   [
     model === OPENED && 'what was opened',
     (kept !== null || !isLinkable(text)) && 'the text, which is too long',
     added.length > MAX_LINK_TOKENS && 'what the model wrote',
-    !isLinkable(corrupted) && 'the other text, which is too long',
+    (keptOther !== null || !isLinkable(corrupted)) && 'the other text, which is too long',
   ].filter((words) => words !== false);
 
 /** @param {number} value */

@@ -21,6 +21,7 @@ const OF_TEXT = {
     against: DEFAULTS.against,
     key: DEFAULTS.key,
     corrupted: DEFAULTS.corrupted,
+    keptOther: DEFAULTS.keptOther,
     tour: DEFAULTS.tour,
   },
 };
@@ -133,6 +134,9 @@ export function createChoices(room) {
       const measure = room.measure.peek();
       room.set({ by: measure, sort: isSorted && measure !== 'none' ? measure : 'place' });
     },
+
+    /** Sets another text against the one that is read, or none. @param {string | null} corrupted */
+    setOther: (corrupted) => room.set({ corrupted, keptOther: null }),
 
     /** Asks what makes up the prediction, or goes back to the maps. @param {boolean} isAsked */
     why: (isAsked) => room.set({ mode: isAsked ? 'why' : 'maps' }),

@@ -46,6 +46,13 @@ const isLost = ({ state, own, message }) =>
 /** Whether it is of a model that this page never had. @param {Explorer} room */
 const isUnknown = ({ state, message }) => isNowhere(state.value.model) && message.value.isError;
 
+/** What is said of long texts that the address names and this browser does not have. @param {Explorer} room */
+function lostWords({ state }) {
+  const { value: now } = state;
+  if (now.kept !== null) return `${LOST} Here is the sample.`;
+  return now.keptOther === null ? '' : `${LOST} It was to be compared with this one.`;
+}
+
 /** @param {Explorer} room @param {Record<'open' | 'save' | 'help', () => void>} show opens a dialog */
 function textSection(room, show) {
   const { message, run } = room;
@@ -85,8 +92,8 @@ function textSection(room, show) {
       ${tintChoice(room)} ${tintNote(room)} ${told}
     </div>
     ${openedLine(room)}
-    <p class="note" id="explore-kept" ?hidden=${drawn(() => room.state.value.kept === null)}>
-      ${LOST} Here is the sample.
+    <p class="note" id="explore-kept" ?hidden=${drawn(() => !lostWords(room))}>
+      ${drawn(() => lostWords(room))}
     </p>
     ${waitingBar(room)}
     <p id="explore-message" role="status"

@@ -96,8 +96,8 @@ const isBrought = (key) =>
   localStorage.getItem(`${OWN}${key}`) === null &&
   (brought.has(key) || localStorage.getItem(`${BROUGHT}${key}`) !== null);
 
-/** Keeps a text, if the browser does. @param {string} text */
-export function keepText(text) {
+/** Keeps a text, if the browser does. @param {string} text @param {boolean} mayGoOn whether it may be one that was kept, typed on */
+export function keepText(text, mayGoOn = true) {
   const key = keyOf(text);
   if (`${OWN}${key}` === latest.name) {
     keeps.value = true;
@@ -107,12 +107,13 @@ export function keepText(text) {
     const prefix = isBrought(key) ? BROUGHT : OWN;
     const name = `${prefix}${key}`;
     const isTyped = prefix === OWN;
-    const isTypedOn = isTyped && Date.now() - latest.time < TYPING && continues(text, latest.text);
+    const isSoon = isTyped && mayGoOn && Date.now() - latest.time < TYPING;
+    const isTypedOn = isSoon && continues(text, latest.text);
     // What was there before may be of an address that somebody has: it stays.
     const isNew = isTyped && localStorage.getItem(name) === null;
     const before = isTypedOn && latest.name !== '' ? latest.name : undefined;
     store(name, `${Date.now()} ${text}`, before);
-    latest = { name: isNew ? name : '', text, time: Date.now() };
+    if (mayGoOn) latest = { name: isNew ? name : '', text, time: Date.now() };
     for (const old of oldestFirst(prefix).slice(0, -MOST[prefix])) localStorage.removeItem(old);
     keeps.value = true;
   } catch {

@@ -49,6 +49,9 @@ export class Patching {
   /** Counts sweeps: an earlier one ends when another one is wanted, or none. */
   #sweep = 0;
 
+  /** What is typed in place of the other text, or of the text that is read, and not taken yet. @type {{ of: string, text: string } | undefined} */
+  draft;
+
   /** @param {Explorer} room */
   constructor(room) {
     const { session, run, about, isPaired, shown } = room;

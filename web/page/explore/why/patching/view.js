@@ -30,17 +30,22 @@ const MOST_MAP = 512;
 function form(room) {
   const words = signal('');
   const input = () => byId('explore-corrupted', HTMLTextAreaElement);
+  /** @param {string | null} text */
+  const set = (text) => {
+    words.value = '';
+    room.patching.draft = undefined;
+    room.choices.setOther(text);
+  };
   const take = (/** @type {Event} */ event) => {
     event.preventDefault();
-    words.value = '';
-    room.set({ corrupted: input().value });
+    set(input().value);
   };
   const keys = (/** @type {KeyboardEvent} */ event) => {
     // Enter that ends a composition, as of Japanese, belongs to the text.
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) take(event);
   };
   const close = () => {
-    room.set({ corrupted: null });
+    set(null);
     byId('explore-patch', HTMLElement).focus();
   };
   const example = async () => {
@@ -48,6 +53,7 @@ function form(room) {
     try {
       const tokens = await Promise.all([target, against].map((one) => room.session.tokenOf(one)));
       words.value = '';
+      room.patching.draft = undefined;
       const [first, second] = tokens.map(({ token }) => token.id);
       room.choices.compareTexts({ text, corrupted: other, target: first, against: second });
     } catch (error) {
@@ -57,9 +63,13 @@ function form(room) {
   return drawn(() => {
     const other = room.patching.text.value;
     const written = other ?? room.text.value;
+    const { draft } = room.patching;
+    const isTypedOn = draft?.of === written;
+    const typed = () => (room.patching.draft = { of: written, text: input().value });
     return html`<form class="patching-form" @submit=${take}>
       <label for="explore-corrupted">The other text: change a word or two of yours</label>
-      <textarea id="explore-corrupted" rows="2" spellcheck="false" .value=${written} @keydown=${keys}
+      <textarea id="explore-corrupted" rows="2" spellcheck="false"
+        .value=${isTypedOn ? draft.text : written} @input=${typed} @keydown=${keys}
         ${made(directed, written)}></textarea>
       <div class="row">
         <button type="submit" id="explore-patch">Compare the texts</button>
