@@ -72,7 +72,16 @@ test('the crossover of memory lies where the maps, growing as n², pass what gro
       maps,
       tokens.map((n) => 80 * n),
     ),
-    20,
+    21,
+  );
+  assert.equal(
+    crossover(
+      [16, 32],
+      [16, 32].map((n) => 64 * n * n),
+      [16, 32].map((n) => 19_736 + 384 * n),
+    ),
+    21,
+    'a line that does not begin at 0',
   );
   assert.equal(
     crossover(

@@ -316,6 +316,8 @@ test('lines carry the wanted share with the fewest keys, and say what they leave
   );
   assert.equal(topEdges(row, 1).rest, 0);
   assert.deepEqual(topEdges([0, 0], 0.9), { edges: [], rest: 0 });
+  // What is left is a share of a row that sums to five.
+  assert.equal(topEdges([2, 1, 2], 0.5).rest, 0.2);
   // Half of a row that sums to a half.
   assert.equal(topEdges([0.25, 0.25], 0.5).edges.length, 1);
 });

@@ -1,6 +1,6 @@
 // What the Explore room says of its colours is what they show, in a light and in a dark page.
 import assert from 'node:assert/strict';
-import { roomTest } from './explore-room.js';
+import { roomTest, says } from './explore-room.js';
 import { schemes, textOf, useScheme } from './harness.js';
 
 roomTest(
@@ -61,6 +61,26 @@ roomTest(
     assert.match(
       await textOf(page, '.lens-note'),
       /Thin frame: it ranks first\. Thick frame: the cell that is listed\.$/,
+    );
+  },
+);
+
+roomTest(
+  'a score that the text has not is said to be none',
+  '?model=induction&text=kT7eWm&by=induction',
+  async (page) => {
+    await says(page, '#explore-measure-legend', /^Induction: no token repeats\./);
+  },
+);
+
+roomTest(
+  'of the largest weights of several heads lines carry a share of the row',
+  '?model=induction&of=max&topP=0.5',
+  async (page) => {
+    await says(
+      page,
+      '#explore-lines p.note',
+      /at least 50\.0 % of its row; \d\d?\.\d % is not shown/,
     );
   },
 );

@@ -142,7 +142,7 @@ roomTest('what is pointed at is told of the sum that it is part of', '?mode=why'
   await page.$eval('#explore-sum tbody tr', (row) =>
     row.dispatchEvent(new PointerEvent('pointerenter')),
   );
-  await summed(page, 'The token itself and its place');
+  await summed(page, 'The token itself, and its place if that is added to it');
   const [, second] = await page.$$eval('#explore-target option', (all) =>
     all.map((one) => one.value),
   );

@@ -9,7 +9,7 @@ import { formatHash, goTo } from './address.js';
 import { addEntry } from './places.js';
 
 /** The address that the page has followed or written: a link changes it before the page is told. */
-let known = location.hash;
+let known = '';
 
 /** Another entry of the history, as the state is. @param {State} state */
 function addEntryOf(state) {
@@ -79,6 +79,7 @@ const isStep = (after, before) =>
 export function mirrorInAddress(store) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let later;
+  known = location.hash;
   const write = () => {
     clearTimeout(later);
     // What a link has just asked for is not lost: its event comes.

@@ -7,7 +7,7 @@ import { formatPercent } from '../shared/format.js';
  *
  * @param {ArrayLike<number>} weights
  * @param {number} share of the row's sum, from 0 to 1
- * @returns {{ edges: Edge[], rest: number }} the largest first; rest: what they do not carry
+ * @returns {{ edges: Edge[], rest: number }} the largest first; rest: the share of the sum that they do not carry
  */
 export function topEdges(weights, share) {
   const keys = Array.from(weights, (_, key) => key)
@@ -23,7 +23,7 @@ export function topEdges(weights, share) {
     edges.push({ key, weight: weights[key] });
     carried += weights[key];
   }
-  return { edges, rest: Math.max(0, sum - carried) };
+  return { edges, rest: sum > 0 ? Math.max(0, sum - carried) / sum : 0 };
 }
 
 /**

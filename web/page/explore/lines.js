@@ -63,9 +63,12 @@ export const overlayChoice = (room) =>
     </div>`;
   });
 
-/** What is drawn where a key is chosen and no query. @param {number} topP */
-const toKeyWords = (topP) =>
-  `Only lines to the chosen key, of those that carry at least ${formatPercent(topP)} of each token’s attention.`;
+/** What lines carry shares of: weights that are the largest of several heads, or times a norm, are no attention of a token's. @param {Explorer} room */
+const wholeOf = ({ shown }) => (['max', 'norms'].includes(shown.value.of) ? 'row' : 'attention');
+
+/** What is drawn where a key is chosen and no query. @param {number} topP @param {string} whole */
+const toKeyWords = (topP, whole) =>
+  `Only lines to the chosen key, of those that carry at least ${formatPercent(topP)} of each token’s ${whole}.`;
 
 /** What is to be drawn of them. @param {Explorer} room */
 function createLines(room) {
@@ -125,11 +128,11 @@ function createLines(room) {
       return { lines: strongest, note };
     }
     if (isAny && ![...queries].some((query) => query >= 0))
-      return { lines, note: toKeyWords(topP.value) };
+      return { lines, note: toKeyWords(topP.value, wholeOf(room)) };
     const rests = edges.value.filter(({ query }) => isAll(query)).map(({ rest }) => rest);
     if (rests.length === 0) return { lines, note: '' }; // not here yet, or out of view
     const [each, upTo] = queries.size === 1 ? ['Its', ''] : ['Each token’s', 'up to '];
-    const note = `${each} lines carry at least ${formatPercent(topP.value)} of its attention; ${restWords(Math.max(...rests), upTo)}`;
+    const note = `${each} lines carry at least ${formatPercent(topP.value)} of its ${wholeOf(room)}; ${restWords(Math.max(...rests), upTo)}`;
     return { lines, note };
   });
   return { seen, line, visible, rows, chosen, drawnNow };

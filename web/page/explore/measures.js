@@ -13,7 +13,7 @@ import { drawn, field, html, taking } from '../shared/template.js';
 import { formatCount } from '../shared/format.js';
 import { digitsFor } from './why/bars.js';
 import { signedScale } from './why/signed-scale.js';
-import { SCORES } from './score-list.js';
+import { SCORES, whyNone } from './score-list.js';
 import { headsBar, isSkipped } from './waiting.js';
 
 /** @type {[ExploreState['by'], string][]} */
@@ -78,7 +78,8 @@ function legend(room) {
   const most = room.largest.value;
   const end = writeValue(measure.value, most, most);
   if (!room.isSigned.value) {
-    const [, name, what] = SCORES.find(([score]) => score === measure.value) ?? SCORES[0];
+    const [score, name, what] = SCORES.find(([one]) => one === measure.value) ?? SCORES[0];
+    if (values.value.every(Number.isNaN)) return `${name}: ${whyNone(score)}.`;
     return html`<span class="measure-bar"></span> ${name}, 0 to ${end}: ${what}.`;
   }
   const about = asked(room);

@@ -69,7 +69,7 @@ export const MODELS = {
       ['Never seen beside a name', 'adam saw thomas near the park, so adam gave a cake to'],
     ],
     telling: [
-      { layer: 2, head: 2, seen: 'the first name, if it is given something' },
+      { layer: 2, head: 2, seen: 'the first name: in the sample, who is given something' },
       { layer: 1, head: 1, seen: 'the one who gives' },
       { layer: 0, head: 1, seen: 'the name that stands second' },
     ],

@@ -39,6 +39,9 @@ export const SCORES = [
   ],
 ];
 
+/** Why a text has no such score. @param {ScoreName} score */
+export const whyNone = (score) => (score === 'induction' ? 'no token repeats' : 'no such query');
+
 /** @param {Explorer} room */
 export const scoreList = ({ scores, shown, run: now, isBusy, hasMeasure }) =>
   drawn(() => {
@@ -51,8 +54,7 @@ export const scoreList = ({ scores, shown, run: now, isBusy, hasMeasure }) =>
         <caption>${longName(shown.value)}, mean over this text’s queries from the second on</caption>
         <tbody>
           ${scoresNow.map(([score, name, what, write]) => {
-            const none = score === 'induction' ? 'no token repeats' : 'no such query';
-            const words = Number.isNaN(own[score]) ? none : write(own[score]);
+            const words = Number.isNaN(own[score]) ? whyNone(score) : write(own[score]);
             return html`<tr title=${what}>
               <th scope="row">${name}</th>
               <td>${words}</td>

@@ -23,7 +23,7 @@ export const TOURS = {
     steps: [
       {
         words:
-          'This head looks back one token: in every row the bright cell is just left of the diagonal.',
+          'This head looks back one token: in every row but the first the bright cell is just left of the diagonal.',
         set: { ...START, layer: 0, head: 4 },
       },
       {

@@ -81,7 +81,7 @@ const charts = (room, runs) =>
         marks: runs.map(({ change }) => change),
       })}
       ${curvesChart({
-        ...{ title: 'Loss', end, at, top: Math.ceil(highest), format: String },
+        ...{ title: 'Loss of recent steps', end, at, top: Math.ceil(highest), format: String },
         value: values(({ history }) => valueAt(history.loss)?.toFixed(2) ?? '–'),
         longest: values(() => highest.toFixed(2)),
         curves: curves('loss'),

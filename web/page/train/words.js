@@ -25,7 +25,7 @@ export const TASK_WORDS = {
       'A small transformer reads letters that repeat with a period, and learns to say the next one.',
     look: 'At first all maps are a blur. From about step 300 heads of layer 1 look at the letter that followed the same letter earlier: these are induction heads.',
     further:
-      'They need heads of layer 0 that look one token back: these grow sharper until about step 600.',
+      'They need heads of layer 0 that look one token back: one of these grows sharper until the end.',
     ...{ answer: 'induction', pace: 25, steps: 1200 },
   },
   reversal: {
@@ -119,7 +119,7 @@ export function knownOf({ task, lr, layers, positions, heads, width, only }) {
     ],
     [
       task === 'addition' && only,
-      'With attention alone addition is a matter of luck: one seed of five came to 95 % right answers in 1,200 steps.',
+      'With attention alone addition is a matter of luck: two seeds of five came to 95 % right digits in 1,200 steps, with feed-forward four.',
     ],
     [task === 'sorting' && heads === 1, 'With one head sorting stayed below 95 % in 1,000 steps.'],
   ];

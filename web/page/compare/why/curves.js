@@ -60,8 +60,8 @@ export function headline(timed, noun) {
 }
 
 /**
- * Where maps of n × n take as much memory as is held, which grows nearly as n: between the first number of tokens that
- * holds less and the one before.
+ * From how many tokens on maps of n × n take more memory than is held, which grows along a straight line: between the
+ * first number of tokens that is measured so and the one before.
  *
  * @param {readonly number[]} tokens
  * @param {readonly number[]} maps bytes
@@ -71,10 +71,12 @@ export function headline(timed, noun) {
 export function crossover(tokens, maps, held) {
   const at = maps.findIndex((bytes, i) => bytes > held[i]);
   if (at < 1) return undefined;
-  // Straight lines, in logarithms.
-  const [before, after] = [at - 1, at].map((i) => Math.log(held[i] / maps[i]));
-  const share = before / (before - after);
-  return Math.round(tokens[at - 1] * (tokens[at] / tokens[at - 1]) ** share);
+  const [from, to] = [tokens[at - 1], tokens[at]];
+  const slope = (held[at] - held[at - 1]) / (to - from);
+  const mapsOf = (/** @type {number} */ n) => maps[at] * (n / to) ** 2;
+  let n = from + 1;
+  while (n < to && mapsOf(n) <= held[at - 1] + slope * (n - from)) n++;
+  return n;
 }
 
 /** All heads' maps as 32-bit floats. @param {Work} work */

@@ -194,7 +194,7 @@ function memoryPlot(measured, works) {
       });
     })}
     <p class="note">
-      Neither keeps its maps. Both keep queries, keys and the sums of each row, and recompute any weight that is looked at.
+      Neither keeps its maps. Both keep queries, keys, values and the sums of each row, and recompute any weight that is looked at.
     </p>
   `;
 }

@@ -79,7 +79,7 @@ show('With output projection', whole.parameterCount());
 // %% “One set of weights is shared”
 // @from 004, why the class is more efficient
 // It is held in one place, not shared: rows 192 to 255 of the query matrix belong to head 3. Set them to zero, and head
-// 3 attends to all tokens evenly. The other heads do not change: the strip shows what did.
+// 3 attends evenly to all tokens that it may see. The other heads do not change: the strip shows what did.
 
 const before = fused.forward(x).output.data;
 const weights = fused.stateDict();

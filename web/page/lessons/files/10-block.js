@@ -7,8 +7,8 @@
 
 // %% In and out
 // @from 003, section 5
-// GPT-2 small is made of twelve of these. The output has the shape of the input. Its numbers differ from the
-// input’s, but not by much.
+// GPT-2 small is made of twelve such blocks, whose attention has biases too. The output has the shape of the input. Its
+// numbers differ from the input’s, but not by much.
 
 import { load } from 'headwise';
 import {

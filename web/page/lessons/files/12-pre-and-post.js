@@ -114,7 +114,7 @@ show('Variance with post-norm', variance(first(after)));
 //
 // With pre-norm a change travels along the sum to the end, and no block has less effect than the last. With post-norm
 // every later norm scales the change once more. Fresh weights hide this. With weights twice as large (×2) pre-norm falls
-// evenly, while post-norm goes up and down and halves the effect of some blocks.
+// from 4 to 1, while post-norm goes up and down and more than halves the effect of the first block.
 
 const deep = { ...config, numLayers: 12 };
 const stacks = [

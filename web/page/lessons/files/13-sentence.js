@@ -56,7 +56,8 @@ show('First token, ten of its numbers', firstTen(embeddings));
 
 // %% Vectors take each other in
 // @from 003, section 7
-// This is one block. Twelve of them, and a layer that turns the last vectors into words, are a GPT-2.
+// This is one block. Twelve such blocks, positions that are added to the embeddings, a last norm, and a layer that turns
+// the last vectors into words make a GPT-2.
 
 const block = new hw.TransformerBlock({
   dModel: 768,
