@@ -1,16 +1,12 @@
 // Compare's fields say what is computed, also while they have the focus, and keys stay in the choice that they change.
 import assert from 'node:assert/strict';
-import { pageTest, rerun } from './harness.js';
+import { fill, pageTest, rerun, valueOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
 /** @param {Page} page @param {string} hash that is pasted into the address bar */
 const goTo = (page, hash) =>
   rerun(page, () => page.evaluate((address) => void (location.hash = address), hash));
-
-/** @param {Page} page @param {string} field */
-const valueOf = (page, field) =>
-  page.$eval(field, (input) => /** @type {HTMLInputElement} */ (input).value);
 
 pageTest(
   'a field that has the focus shows what another address brings, and what is typed stays',
@@ -34,10 +30,7 @@ pageTest(
     await goTo(page, '#compare?seed=7');
     assert.equal(await valueOf(page, '#seed'), '7');
     // No number is no seed, and is not taken away from who types one.
-    await page.$eval('#seed', (field) => {
-      /** @type {HTMLInputElement} */ (field).value = '';
-      field.dispatchEvent(new Event('input', { bubbles: true }));
-    });
+    await fill(page, '#seed', '', 'input');
     assert.equal(await valueOf(page, '#seed'), '');
     await page.waitForSelector('#seed[aria-invalid=true]');
   },

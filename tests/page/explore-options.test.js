@@ -11,11 +11,10 @@ import {
   roomTest,
   says,
   scored,
-  fill,
   write,
 } from './explore-room.js';
 import { model, run } from './explore-run.js';
-import { textOf } from './harness.js';
+import { fill, textOf } from './harness.js';
 
 roomTest(
   'what was typed just now is read before the model writes on',

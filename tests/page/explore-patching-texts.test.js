@@ -1,6 +1,7 @@
 // Which texts patching compares in the Explore room, and what of its tables is in sight.
 import assert from 'node:assert/strict';
 import { reread, roomTest, says, write } from './explore-room.js';
+import { fill, valueOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -64,37 +65,24 @@ roomTest('wide tables open where the texts differ', '?model=names&mode=why', asy
   assert.deepEqual(new Set(left), new Set([0]));
 });
 
-/** Puts a text in place of the other one, as typing does. @param {Page} page @param {string} text */
-const typeOther = (page, text) =>
-  page.$eval(
-    '#explore-corrupted',
-    (area, words) => {
-      /** @type {HTMLTextAreaElement} */ (area).value = words;
-      area.dispatchEvent(new Event('input', { bubbles: true }));
-    },
-    text,
-  );
-
-/** @param {Page} page */
-const otherText = (page) =>
-  page.$eval('#explore-corrupted', (area) => /** @type {HTMLTextAreaElement} */ (area).value);
+const OTHER = '#explore-corrupted';
 
 roomTest(
   'another text that is typed is still there after a look at the maps',
   '?model=names&mode=why',
   async (page) => {
-    const own = await otherText(page);
-    await typeOther(page, 'a text that is not compared yet');
+    const own = await valueOf(page, OTHER);
+    await fill(page, OTHER, 'a text that is not compared yet', 'input');
     await page.click('#explore-maps-back');
     await page.waitForFunction(() => !document.getElementById('explore-corrupted'));
     await page.click('#explore-why');
     await page.waitForSelector('#explore-corrupted');
-    assert.equal(await otherText(page), 'a text that is not compared yet');
+    assert.equal(await valueOf(page, OTHER), 'a text that is not compared yet');
     await page.click('#explore-patch');
     await page.waitForSelector('#explore-unpatch:not([hidden])');
     await page.click('#explore-unpatch');
     await page.waitForFunction(() => !location.hash.includes('corrupted'));
-    assert.equal(await otherText(page), own);
+    assert.equal(await valueOf(page, OTHER), own);
   },
 );
 
@@ -102,13 +90,13 @@ roomTest('another text that is too long for the address is kept', '?mode=why', a
   const text = `She was ${'not in her power, '.repeat(260)}and so on`;
   const other = text.replace('She', 'He');
   await reread(page, () => write(page, text));
-  await typeOther(page, other);
+  await fill(page, OTHER, other, 'input');
   await page.click('#explore-patch');
   await page.waitForSelector('.pair-tokens');
   await page.waitForFunction(() => location.hash.includes('kept-other='));
   await page.reload();
   await page.waitForSelector('.pair-tokens', { timeout: 60_000 });
-  assert.equal(await otherText(page), other);
+  assert.equal(await valueOf(page, OTHER), other);
   await page.evaluate(() => localStorage.clear());
   await page.reload();
   await says(page, '#explore-kept', /^This address is for a long text/);

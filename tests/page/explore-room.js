@@ -1,7 +1,7 @@
 // What the tests of the Explore room share: waiting until it is drawn and scored.
 import { test } from 'node:test';
 import { engine } from '../browsers/engines.js';
-import { pageTest } from './harness.js';
+import { fill, pageTest } from './harness.js';
 
 /** @import { ElementHandle, Page } from 'puppeteer-core' */
 
@@ -26,17 +26,6 @@ export const scored = (page, old = '') =>
 
 /** A value as the page writes it. @param {string | null | undefined} text */
 export const numberOf = (text) => Number(text?.replace('−', '-').replace('+', ''));
-
-/** Fills a field, as if it were typed and left. @param {Page} page @param {string} selector @param {string} value */
-export const fill = (page, selector, value) =>
-  page.$eval(
-    selector,
-    (field, given) => {
-      /** @type {HTMLInputElement} */ (field).value = given;
-      field.dispatchEvent(new Event('change'));
-    },
-    value,
-  );
 
 /** Another text. @param {Page} page @param {string} text */
 export const write = (page, text) => fill(page, '#explore-input', text);

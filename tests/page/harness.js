@@ -144,6 +144,25 @@ export const textOf = (page, selector) =>
     (element.textContent ?? '').replace(/\s+/g, ' ').trim().replaceAll('\u2212', '-'),
   );
 
+/** What a field holds. @param {Page} page @param {string} selector */
+export const valueOf = (page, selector) =>
+  page.$eval(
+    selector,
+    (field) => /** @type {HTMLInputElement | HTMLTextAreaElement} */ (field).value,
+  );
+
+/** Fills a field as if it were typed and left; with `input`: typed. @param {Page} page @param {string} selector @param {string} value @param {'change' | 'input'} event */
+export const fill = (page, selector, value, event = 'change') =>
+  page.$eval(
+    selector,
+    (field, given, type) => {
+      /** @type {HTMLInputElement | HTMLTextAreaElement} */ (field).value = given;
+      field.dispatchEvent(new Event(type));
+    },
+    value,
+    event,
+  );
+
 /** Waits for words that come in a moment. @param {Page} page @param {string} selector @param {RegExp} words */
 export const says = (page, selector, words) =>
   page.waitForFunction(

@@ -1,19 +1,11 @@
 // The visitor's own text: tokens, long texts, cancelling, errors.
 import assert from 'node:assert/strict';
-import { cells, colours, pageTest, rerun, settled, textOf, widths } from './harness.js';
+import { cells, colours, fill, pageTest, rerun, settled, textOf, widths } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
 /** Puts another text in the place of the visitor's own. @param {Page} page @param {string} text */
-const enter = (page, text) =>
-  page.$eval(
-    '#text',
-    (box, value) => {
-      /** @type {HTMLTextAreaElement} */ (box).value = value;
-      box.dispatchEvent(new Event('change'));
-    },
-    text,
-  );
+const enter = (page, text) => fill(page, '#text', text);
 
 pageTest("the visitor's own sentence becomes GPT-2's tokens and maps", '', async (page) => {
   await rerun(page, () => page.click('#source input[value="own"]'));

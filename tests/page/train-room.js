@@ -1,5 +1,5 @@
 // What the tests of the Train room share: waiting for steps, pausing, training on a text.
-import { pageTest } from './harness.js';
+import { fill, pageTest } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -33,14 +33,7 @@ export async function pause(page) {
 
 /** @param {Page} page @param {string} text */
 export async function trainOn(page, text) {
-  await page.$eval(
-    '#train-text',
-    (field, words) => {
-      /** @type {HTMLTextAreaElement} */ (field).value = words;
-      field.dispatchEvent(new Event('input')); // as typing does
-    },
-    text,
-  );
+  await fill(page, '#train-text', text, 'input');
   await page.click('.train-own button');
 }
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { browser, literally, options, rerun, settled, site, textOf } from './harness.js';
-import { fill, runOf, scored } from './explore-room.js';
+import { browser, fill, literally, options, rerun, settled, site, textOf } from './harness.js';
+import { runOf, scored } from './explore-room.js';
 import { ended, openLesson, runIn } from './lessons-room.js';
 import { reached, resting } from './train-room.js';
 import { translate } from './translate.js';
