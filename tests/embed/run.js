@@ -7,6 +7,7 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findBrowser, ISOLATION, launch, serve } from '../browser.js';
 import * as child from '../child.js';
+import { inParallel } from '../files.js';
 import { buildSite, BUILDERS, HERE } from './builders.js';
 import { checkHint, checkOutput, checkSite } from './in-chromium.js';
 import { tryCommonJs, tryWorkerd } from './no-address.js';
@@ -88,6 +89,7 @@ const rows = [];
  * @param {string} name
  * @param {string} how
  * @param {() => Promise<void>} body
+ * @returns {Promise<boolean>} whether it passed
  */
 async function attempt(name, how, body) {
   /** @type {Row} */
@@ -101,6 +103,7 @@ async function attempt(name, how, body) {
   rows.push(row);
   const seconds = ((Date.now() - start) / 1000).toFixed(1);
   console.log(`${name.padEnd(10)} ${how.padEnd(22)} ${row.problem ?? 'ok'} (${seconds} s)`);
+  return row.problem === undefined;
 }
 
 /**
@@ -111,8 +114,7 @@ async function trySite(browser, name) {
   const root = join(BUILD, name);
   // A site in a folder: addresses must be relative.
   const inFolder = name === 'next' ? '' : 'any/folder/';
-  await attempt(name, 'build', () => buildSite(name, join(root, inFolder)));
-  if (rows[rows.length - 1].problem) return;
+  if (!(await attempt(name, 'build', () => buildSite(name, join(root, inFolder))))) return;
   const policy = POLICIES[/** @type {'next'} */ (name)] ?? STRICT;
   for (const isolated of [false, true]) {
     await attempt(name, isolated ? 'runs, isolated' : 'runs', async () => {
@@ -213,8 +215,8 @@ if (isWanted('cjs')) await attempt('esbuild', 'cjs', () => tryCommonJs(join(BUIL
 if (isWanted('workerd')) await attempt('workerd', 'runs', () => tryWorkerd(join(BUILD, 'workerd')));
 const browser = await launch(executable);
 try {
-  for (const name of BUILDERS.filter(isWanted)) await trySite(browser, name);
-  if (isWanted('vite-dev')) for (const vite of VITES) await tryViteDev(browser, vite);
+  await inParallel(BUILDERS.filter(isWanted), (name) => trySite(browser, name));
+  if (isWanted('vite-dev')) await inParallel(VITES, (vite) => tryViteDev(browser, vite));
 } finally {
   await browser.close();
 }

@@ -1,5 +1,5 @@
 // npm run fuzz: what nobody thought of, for as long as asked. Half of the time the property tests of the JavaScript API,
-// each round from another seed; half the C API's libFuzzer targets, one after another.
+// each round from another seed; half the C API's libFuzzer targets, as many at a time as there are cores.
 //   --minutes 10   in all; default 1
 //   --only c | js  one half, for all of the time
 // What is found is printed with how to run it again; it becomes a test.
@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as child from '../child.js';
+import { inParallel } from '../files.js';
 import { chooseOne, number, parse, runScript } from '../../web/build/command-line.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
