@@ -11,8 +11,8 @@ import { drawing, STEPS } from './drawing.js';
 const STEP_MS = 3200;
 const LAST = STEPS.length - 1;
 
-/** @param {Numbers} numbers */
-export function stepper(numbers) {
+/** The step that is shown, chosen by hand or played. */
+function createPlayer() {
   const step = signal(0);
   const isPlaying = signal(false);
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -31,17 +31,25 @@ export function stepper(numbers) {
       else stop();
     }, STEP_MS);
   };
-  const toggle = () => {
-    if (isPlaying.value) return stop();
-    go(step.value < LAST ? step.value + 1 : 0);
-    isPlaying.value = true;
-    play();
+  return {
+    step,
+    isPlaying,
+    /** @param {number} wish */
+    choose(wish) {
+      stop();
+      go(wish);
+    },
+    toggle() {
+      if (isPlaying.value) return stop();
+      go(step.value < LAST ? step.value + 1 : 0);
+      isPlaying.value = true;
+      play();
+    },
   };
-  /** @param {number} wish */
-  const choose = (wish) => {
-    stop();
-    go(wish);
-  };
+}
+
+/** The steps by name: arrow keys go through them. @param {ReturnType<typeof createPlayer>} player */
+function stepList({ step, choose }) {
   /** @param {KeyboardEvent} event */
   const key = (event) => {
     /** @type {Record<string, number>} */
@@ -69,12 +77,19 @@ export function stepper(numbers) {
           </button>
         </li>`,
     );
+  return html`<ol class="stepper-steps" aria-label="Steps" @keydown=${key}>
+    ${drawn(steps)}
+  </ol>`;
+}
+
+/** @param {Numbers} numbers */
+export function stepper(numbers) {
+  const player = createPlayer();
+  const { step, isPlaying, choose, toggle } = player;
   return html`<div class="stepper">
     <div class="stepper-drawing">${drawn(() => drawing(numbers, step.value))}</div>
     <div class="stepper-side">
-      <ol class="stepper-steps" aria-label="Steps" @keydown=${key}>
-        ${drawn(steps)}
-      </ol>
+      ${stepList(player)}
       <p class="stepper-words" role="status">${drawn(() => STEPS[step.value].words)}</p>
       <div class="row">
         <button type="button" @click=${() => choose(step.value - 1)}>Back</button>

@@ -42,21 +42,36 @@ function keyOf({ state }, palette) {
   return { height: y + LINE_PX, content: parts.join('') };
 }
 
-/** @param {Seen} seen @param {Palette} palette @returns {Promise<Drawing>} */
-export async function linesDrawing(seen, palette) {
-  const { state, run, session } = seen;
-  const { n, tokens } = run;
+/** Which tokens are drawn, and where. @param {Seen} seen @param {number} top of the first, in pixels */
+function placesOf(seen, top) {
+  const { n } = seen.run;
   const { token: about } = subjectOf(seen);
   const first = Math.max(0, Math.min(n - MOST, about - MOST / 2));
   const end = Math.min(n, first + MOST);
-  const chosen = { query: pinnedOn(state.pins, 'query'), key: pinnedOn(state.pins, 'key') };
-  const key = keyOf(seen, palette);
-  const top = key.height + 24;
   const yOf = (/** @type {number} */ token) => top + (token - first + 0.5) * LINE_PX;
-  const [left, right] = [SIDE, WIDTH - SIDE];
+  return { top, first, end, yOf, left: SIDE, right: WIDTH - SIDE };
+}
+
+/** @typedef {ReturnType<typeof placesOf>} Places */
+
+/** The tokens whose lines are drawn, if some are pinned. @param {Seen} seen */
+const chosenOf = ({ state }) => ({
+  query: pinnedOn(state.pins, 'query'),
+  key: pinnedOn(state.pins, 'key'),
+});
+
+/**
+ * @param {Seen} seen
+ * @param {Palette} palette
+ * @param {Places} places
+ * @returns {Promise<{ lines: string[], beyond: number, rest: number }>} beyond: lines to tokens that are not drawn; rest:
+ *   the largest share of a row that its lines leave out
+ */
+async function linesOf(seen, palette, { first, end, yOf, left, right }) {
+  const { state, session } = seen;
+  const chosen = chosenOf(seen);
   const lines = [];
-  let beyond = 0;
-  let most = 0;
+  let [beyond, most] = [0, 0];
   for (const [i, what] of linedMaps(state).entries()) {
     const stroke = paletteHeadColour(palette, i);
     for (let query = first; query < end; query++) {
@@ -72,7 +87,14 @@ export async function linesDrawing(seen, palette) {
       }
     }
   }
-  const labels = tokens.slice(first, end).flatMap(({ text }, i) => {
+  return { lines, beyond, rest: most };
+}
+
+/** Each token on both sides. @param {Seen} seen @param {Palette} palette @param {Places} places */
+function labelsOf(seen, palette, { first, end, yOf, left, right }) {
+  const { state, run } = seen;
+  const chosen = chosenOf(seen);
+  return run.tokens.slice(first, end).flatMap(({ text }, i) => {
     const token = first + i;
     const at = { y: yOf(token) + 4, 'font-size': 13 };
     const words = fitting(text, 13, SIDE - 16);
@@ -85,17 +107,31 @@ export async function linesDrawing(seen, palette) {
       textAt(words, { ...at, ...look('key'), x: right + 8 }),
     ];
   });
-  const head = { y: top - 14, 'font-size': SMALL_PX, fill: palette.soft };
+}
+
+/** What is not drawn. @param {Seen} seen @param {Places} places @param {{ beyond: number, rest: number }} left */
+function noteOf(seen, { first, end }, { beyond, rest }) {
+  const { state, run } = seen;
   const percent = (/** @type {number} */ share) => `${Math.round(1000 * share) / 10} %`;
-  const isToKey = state.pins.length > 0 && chosen.query.size === 0;
+  const isToKey = state.pins.length > 0 && chosenOf(seen).query.size === 0;
   const note = [
     isToKey
       ? `Only lines to the chosen key, of those that carry at least ${percent(state.topP)} of a row.`
-      : `A row’s lines carry at least ${percent(state.topP)} of it; ${restWords(most, 'up to ')}`,
-    end - first < n
-      ? `Tokens ${formatCount(first + 1)} to ${formatCount(end)} of ${formatCount(n)}; ${formatCount(beyond)} lines to tokens beyond are left out.`
+      : `A row’s lines carry at least ${percent(state.topP)} of it; ${restWords(rest, 'up to ')}`,
+    end - first < run.n
+      ? `Tokens ${formatCount(first + 1)} to ${formatCount(end)} of ${formatCount(run.n)}; ${formatCount(beyond)} lines to tokens beyond are left out.`
       : '',
   ];
+  return note.filter(Boolean).join(' ');
+}
+
+/** @param {Seen} seen @param {Palette} palette @returns {Promise<Drawing>} */
+export async function linesDrawing(seen, palette) {
+  const key = keyOf(seen, palette);
+  const places = placesOf(seen, key.height + 24);
+  const { top, first, end, left, right } = places;
+  const found = await linesOf(seen, palette, places);
+  const head = { y: top - 14, 'font-size': SMALL_PX, fill: palette.soft };
   return {
     width: WIDTH,
     height: top + (end - first) * LINE_PX,
@@ -103,9 +139,9 @@ export async function linesDrawing(seen, palette) {
       key.content,
       textAt('query (attends from)', { ...head, x: left - 8, 'text-anchor': 'end' }),
       textAt('key (attended to)', { ...head, x: right + 8 }),
-      ...lines,
-      ...labels,
+      ...found.lines,
+      ...labelsOf(seen, palette, places),
     ].join(''),
-    note: note.filter(Boolean).join(' '),
+    note: noteOf(seen, places, found),
   };
 }

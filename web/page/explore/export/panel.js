@@ -91,10 +91,8 @@ function createMaking(room) {
   return { isOpen, what, format, wish, file };
 }
 
-/** @param {Explorer} room */
-export function exportDialog(room) {
-  const { isOpen, what, format, wish, file } = createMaking(room);
-  const dialog = () => byId('explore-export-dialog', HTMLDialogElement);
+/** A picture's title, caption and sizes, as the visitor wants them. @param {ReturnType<typeof createMaking>} making */
+function wishFields({ format, wish }) {
   /** What is wrong with a wish, in words: the file is of the last one that was right. */
   const wrong = signal({ title: '', caption: '', width: '', font: '' });
   /** @param {'title' | 'caption' | 'width' | 'font'} name @param {string} label @param {[number, number]} [bounds] of a number */
@@ -113,13 +111,21 @@ export function exportDialog(room) {
       })} /></label>`;
   const refused = () =>
     hasSize(format.value) ? Object.values(wrong.value).filter(Boolean).join(' ') : '';
-  const wishes = html`<div class="export-wishes">
+  return html`<div class="export-wishes">
       ${wanted('title', 'Title')} ${wanted('caption', 'Caption')}
       ${wanted('width', 'Width in pixels', [200, 4000])}
       ${wanted('font', 'Size of the labels in pixels', [5, 40])}
     </div>
     <p class="message error" id="export-refused" role="status"
       .textContent=${drawn(refused)}></p>`;
+}
+
+/** @param {Explorer} room */
+export function exportDialog(room) {
+  const making = createMaking(room);
+  const { isOpen, what, format, file } = making;
+  const dialog = () => byId('explore-export-dialog', HTMLDialogElement);
+  const wishes = wishFields(making);
   const choose = (/** @type {string} */ value) =>
     batch(() => ([what.value, format.value] = [value, formatsOf(value)[0]]));
   const parts = () => {

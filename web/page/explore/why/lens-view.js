@@ -89,75 +89,91 @@ function list({ tokens }, { top, rank, share }, { row, at }, target) {
     <p class="note">${quoted(target)} has rank ${formatCount(rank)} and probability ${percent(share)}.</p>`;
 }
 
-/** @param {Explorer} room */
-export function lensView(room) {
-  const { wish, chosen, isOpen, answer } = createLens(room);
-  const targetText = () => {
-    const { predictions = [], target } = room.next.answer.value ?? {};
-    return predictions.find(({ token }) => token.id === target)?.token.text ?? '…';
-  };
+/**
+ * @typedef {object} Reading
+ * @property {RunSummary} run
+ * @property {number} at the token whose prediction is asked about
+ * @property {string} target what is predicted there
+ * @property {{ row: number, at: number }} shown the cell that is listed
+ * @property {(row: number, at: number) => void} choose lists another
+ */
 
-  const table = () => {
-    const now = answer.value;
-    if (!now?.rows.length) {
-      return html`<p class="note">Reading the layers … <progress max="1" .value=${now?.done ?? 0} aria-label="Layers read so far"></progress></p>`;
-    }
-    const { run, rows, from } = now;
-    const at = room.about.value.at;
-    const target = targetText();
-    const [ofRun, ofToken] = chosen.value.of ?? [];
-    const isNow = ofRun === run && ofToken === at && chosen.value.row < rows.length;
-    const shown = isNow ? chosen.value : { row: rows.length - 1, at };
-    const cell = (
-      /** @type {LensCell} */ { top: [first], rank },
-      /** @type {number} */ row,
-      /** @type {number} */ token,
-    ) => {
-      const isChosen = shown.row === row && shown.at === token;
-      const place = `${nameOf(row)}, at ${run.tokens[token].text} ${token + 1}`;
-      const title = `${place}: ${first.token.text} ${percent(first.share)}; “${target}” has rank ${formatCount(rank)}`;
-      return html`<td class=${token === at ? 'asked' : ''}><button type="button" title=${title}
-        tabindex=${isChosen ? 0 : -1} aria-pressed=${isChosen}
-        style="--share: ${(100 * first.share).toFixed(0)}%"
-        class=${rank === 1 ? 'is-target' : ''}
-        @click=${() => (chosen.value = { row, at: token, of: [run, at] })}>${tokenText(first.token.text)}${
-          token === at ? html`<span class="rank" translate="no">#${formatCount(rank)}</span>` : ''
-        }</button></td>`;
-    };
-    const tokens = run.tokens.slice(from, from + rows[0].length);
-    const own = rows[shown.row]?.[shown.at - from];
-    return html`<div class="lens">
+/** @param {Reading} reading @param {LensCell} cell @param {number} row @param {number} token */
+function cellView({ run, at, target, shown, choose }, { top: [first], rank }, row, token) {
+  const isChosen = shown.row === row && shown.at === token;
+  const place = `${nameOf(row)}, at ${run.tokens[token].text} ${token + 1}`;
+  const title = `${place}: ${first.token.text} ${percent(first.share)}; “${target}” has rank ${formatCount(rank)}`;
+  return html`<td class=${token === at ? 'asked' : ''}><button type="button" title=${title}
+    tabindex=${isChosen ? 0 : -1} aria-pressed=${isChosen}
+    style="--share: ${(100 * first.share).toFixed(0)}%"
+    class=${rank === 1 ? 'is-target' : ''}
+    @click=${() => choose(row, token)}>${tokenText(first.token.text)}${
+      token === at ? html`<span class="rank" translate="no">#${formatCount(rank)}</span>` : ''
+    }</button></td>`;
+}
+
+/** @param {Reading} reading @param {LensCell[][]} rows of layers @param {number} from the first token that is read */
+function table(reading, rows, from) {
+  const { run, at } = reading;
+  const tokens = run.tokens.slice(from, from + rows[0].length);
+  return html`<table class="lens-table" data-columns=${tokens.length} @keydown=${followArrows}>
+    <caption class="visually-hidden">The likeliest next token at each token, after each layer</caption>
+    <thead>
+      <tr><td></td>${tokens.map(
+        ({ text }, i) =>
+          html`<th scope="col" class=${from + i === at ? 'asked' : ''}>${tokenText(text)}</th>`,
+      )}</tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (cells, row) =>
+          html`<tr><th scope="row">${nameOf(row)}</th>${cells.map((one, i) => cellView(reading, one, row, from + i))}</tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+/** @param {string} target */
+const legend = (target) => html`<p class="note lens-note">
+  <span class="legend-scale"><span>0</span><span class="measure-bar pale"></span><span>1</span></span>
+  Each cell shows the likeliest token; its colour is that token’s probability. #: the rank of ${quoted(target)}. Thin frame: it ranks first. Thick frame: the cell that is listed.
+</p>`;
+
+/** @param {Explorer} room @param {ReturnType<typeof createLens>} lens */
+function opened(room, { chosen, answer }) {
+  const now = answer.value;
+  if (!now?.rows.length) {
+    return html`<p class="note">Reading the layers … <progress max="1" .value=${now?.done ?? 0} aria-label="Layers read so far"></progress></p>`;
+  }
+  const { run, rows, from } = now;
+  const at = room.about.value.at;
+  const { predictions = [], target: id } = room.next.answer.value ?? {};
+  const target = predictions.find(({ token }) => token.id === id)?.token.text ?? '…';
+  const [ofRun, ofToken] = chosen.value.of ?? [];
+  const isNow = ofRun === run && ofToken === at && chosen.value.row < rows.length;
+  const shown = isNow ? chosen.value : { row: rows.length - 1, at };
+  const choose = (/** @type {number} */ row, /** @type {number} */ token) =>
+    (chosen.value = { row, at: token, of: [run, at] });
+  const own = rows[shown.row]?.[shown.at - from];
+  return html`<div class="lens">
       <div class="lens-scroll" ${made(reveal, 'thead .asked', run, at)}>
-        <table class="lens-table" data-columns=${tokens.length} @keydown=${followArrows}>
-          <caption class="visually-hidden">The likeliest next token at each token, after each layer</caption>
-          <thead>
-            <tr><td></td>${tokens.map(
-              ({ text }, i) =>
-                html`<th scope="col" class=${from + i === at ? 'asked' : ''}>${tokenText(text)}</th>`,
-            )}</tr>
-          </thead>
-          <tbody>
-            ${rows.map(
-              (cells, row) =>
-                html`<tr><th scope="row">${nameOf(row)}</th>${cells.map((one, i) => cell(one, row, from + i))}</tr>`,
-            )}
-          </tbody>
-        </table>
+        ${table({ run, at, target, shown, choose }, rows, from)}
       </div>
       <div class="lens-list">${own ? list(run, own, shown, target) : ''}</div>
     </div>
-    <p class="note lens-note">
-      <span class="legend-scale"><span>0</span><span class="measure-bar pale"></span><span>1</span></span>
-      Each cell shows the likeliest token; its colour is that token’s probability. #: the rank of ${quoted(target)}. Thin frame: it ranks first. Thick frame: the cell that is listed.
-    </p>`;
-  };
+    ${legend(target)}`;
+}
 
+/** @param {Explorer} room */
+export function lensView(room) {
+  const lens = createLens(room);
+  const { wish, isOpen } = lens;
   return html`<details id="explore-lens" ?open=${drawn(() => isOpen.value)}
     @toggle=${(/** @type {ToggleEvent} */ { currentTarget }) => {
       const { open } = /** @type {HTMLDetailsElement} */ (currentTarget);
       if (open !== isOpen.peek()) wish.value = open;
     }}>
     <summary><h3 id="explore-lens-title">Logit lens: what the model would predict after each layer</h3></summary>
-    ${drawn(() => (isOpen.value ? table() : ''))}
+    ${drawn(() => (isOpen.value ? opened(room, lens) : ''))}
   </details>`;
 }

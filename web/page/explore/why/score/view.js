@@ -20,10 +20,13 @@ import { largestPairs, partInWords, sideParts } from './parts.js';
 /** Parts that are shown one by one. */
 const MOST = 6;
 
-/** @param {Explorer} room */
-export function scoreView({ choices, score, shown }) {
-  /** A part, and the way to the head that it is. @param {QkPart | Part} part */
-  const partName = (part) => {
+/** @typedef {NonNullable<Explorer['score']['answer']['value']>} Answer */
+/** A part's name, and the way to the head that it is. @typedef {(part: QkPart | Part) => unknown} PartName */
+
+/** @param {Explorer} room @returns {PartName} */
+const partNames =
+  ({ choices }) =>
+  (part) => {
     const { kind, layer = 0, head = 0 } = part;
     const name = nameOf({ value: 0, ...part });
     return kind === 'head'
@@ -32,57 +35,63 @@ export function scoreView({ choices, score, shown }) {
       : html`<span class="sum-part">${name}</span>`;
   };
 
-  /** @param {Side} side @returns {Shown} */
-  const sideRows = (side) => {
-    const parts = sideParts(side, MOST);
-    const rest = parts.find(({ kind }) => kind === 'rest');
-    return {
-      rows: parts
-        .filter((part) => part !== rest)
-        .map((part) => ({ name: partName(part), value: part.value })),
-      rest: { count: rest?.count ?? 0, value: rest?.value ?? 0 },
-    };
+/** @param {Side} side @param {PartName} partName @returns {Shown} */
+function sideRows(side, partName) {
+  const parts = sideParts(side, MOST);
+  const rest = parts.find(({ kind }) => kind === 'rest');
+  return {
+    rows: parts
+      .filter((part) => part !== rest)
+      .map((part) => ({ name: partName(part), value: part.value })),
+    rest: { count: rest?.count ?? 0, value: rest?.value ?? 0 },
   };
+}
 
-  /** @param {Parameters<typeof largestPairs>[0]} all @returns {Shown} */
-  const pairRows = (all) => {
-    const { pairs, rest, restValue } = largestPairs(all, MOST);
-    const rows = pairs.map(({ query, key, value }) => ({
-      name: html`<span class="pair">${partName(query)}<span>·</span>${partName(key)}</span>`,
-      value,
-    }));
-    return { rows, rest: { count: rest, value: restValue } };
-  };
+/** @param {Answer['pairs']} all @param {PartName} partName @returns {Shown} */
+function pairRows(all, partName) {
+  const { pairs, rest, restValue } = largestPairs(all, MOST);
+  const rows = pairs.map(({ query, key, value }) => ({
+    name: html`<span class="pair">${partName(query)}<span>·</span>${partName(key)}</span>`,
+    value,
+  }));
+  return { rows, rest: { count: rest, value: restValue } };
+}
 
-  /** @param {Side} side @param {number} digits */
-  const largest = (side, digits) => {
-    const [part] = sideParts(side, MOST);
-    return part
-      ? html`${partInWords(/** @type {QkPart} */ (part))}, <b>${signed(part.value, digits)}</b>`
-      : 'nothing';
-  };
+/** @param {Side} side @param {number} digits */
+function largestOf(side, digits) {
+  const [part] = sideParts(side, MOST);
+  return part
+    ? html`${partInWords(/** @type {QkPart} */ (part))}, <b>${signed(part.value, digits)}</b>`
+    : 'nothing';
+}
 
-  const tables = (
-    /** @type {NonNullable<typeof score.answer.value>} */ now,
-    /** @type {unknown[]} */ names,
-  ) => {
-    const all = [sideRows(now.query), sideRows(now.key), pairRows(now.pairs)];
-    const values = all.flatMap(({ rows, rest }) => [rest.value, ...rows.map(({ value }) => value)]);
-    const place = placeIn(rangeFrom0([...values, now.score]));
-    const whole = { name: 'Score', value: now.score };
-    const common = { place, whole, digits: digitsOf(now), isHeadHidden: true };
-    const head = html`<th scope="col">part</th><td></td><th scope="col">score</th>`;
-    return all.map(
-      (some, i) =>
-        html`<div>${partTable({
-          ...{ ...common, ...some, head, id: `explore-score-${['query', 'key', 'pairs'][i]}` },
-          caption: html`<caption>${names[i]}</caption>`,
-        })}</div>`,
-    );
-  };
+/** Tables of the two sides and of the pairs, on one scale. @param {Answer} now @param {unknown[]} names @param {PartName} partName */
+function tables(now, names, partName) {
+  const all = [
+    sideRows(now.query, partName),
+    sideRows(now.key, partName),
+    pairRows(now.pairs, partName),
+  ];
+  const values = all.flatMap(({ rows, rest }) => [rest.value, ...rows.map(({ value }) => value)]);
+  const place = placeIn(rangeFrom0([...values, now.score]));
+  const whole = { name: 'Score', value: now.score };
+  const common = { place, whole, digits: digitsOf(now), isHeadHidden: true };
+  const head = html`<th scope="col">part</th><td></td><th scope="col">score</th>`;
+  return all.map(
+    (some, i) =>
+      html`<div>${partTable({
+        ...{ ...common, ...some, head, id: `explore-score-${['query', 'key', 'pairs'][i]}` },
+        caption: html`<caption>${names[i]}</caption>`,
+      })}</div>`,
+  );
+}
 
-  const digitsOf = (/** @type {{ score: number }} */ now) => digitsFor(Math.abs(now.score));
+const digitsOf = (/** @type {Answer} */ { score }) => digitsFor(Math.abs(score));
 
+/** @param {Explorer} room */
+export function scoreView(room) {
+  const { score, shown } = room;
+  const partName = partNames(room);
   return drawn(() => {
     const now = score.answer.value;
     const name = shortName(score.looked.value ?? shown.value);
@@ -92,14 +101,17 @@ export function scoreView({ choices, score, shown }) {
     const { run, looked } = now;
     const [query, key] = [looked.query, looked.key].map((at) => tokenName(run.tokens[at], at));
     const digits = digitsOf(now);
+    const names = [
+      html`What asks, at ${query}`,
+      html`What answers, at ${key}`,
+      'In pairs: what asks · what answers',
+    ];
     return html`${title(html`Why ${name} attends from ${query} to ${key}`)}
       <p class="note" id="explore-score-told">
         ${name}’s score of ${query} → ${key} is <b>${signed(now.score, digits)}</b>, before the
-        softmax. At ${key} its largest part is ${largest(now.key, digits)}; at ${query}
-        ${largest(now.query, digits)}.
+        softmax. At ${key} its largest part is ${largestOf(now.key, digits)}; at ${query}
+        ${largestOf(now.query, digits)}.
       </p>
-      <div class="score-tables">
-        ${tables(now, [html`What asks, at ${query}`, html`What answers, at ${key}`, 'In pairs: what asks · what answers'])}
-      </div>`;
+      <div class="score-tables">${tables(now, names, partName)}</div>`;
   });
 }
