@@ -1,7 +1,7 @@
 // torch.nn's MultiheadAttention and TransformerEncoderLayer, against PyTorch in float64: outputs, weights and gradients.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tensor } from 'headwise';
+import { tensor, zeros as allZero } from 'headwise';
 import { MultiheadAttention, TransformerEncoderLayer } from 'headwise/torch';
 import { allClose, boolTensor, data, engine, throwsCode } from './helpers.js';
 import { weighted } from './torch-gradients.js';
@@ -94,6 +94,49 @@ test("a class of layers loads nn.TransformerEncoder's state dict", () => {
   assert.deepEqual(encoder.layers[0].stateDict(), own[1]);
   encoder.dispose();
 });
+
+for (const normFirst of [false, true]) {
+  const title = `a layer without biases is one whose biases are zero, normFirst: ${normFirst}`;
+  test(title, () => {
+    const sizes = {
+      dModel: 6,
+      nhead: 2,
+      dimFeedforward: 8,
+      dropout: 0,
+      batchFirst: true,
+      normFirst,
+    };
+    const [bare, full] = [false, true].map(
+      (bias) => new TransformerEncoderLayer(hw, { ...sizes, bias }),
+    );
+    const isBias = (/** @type {string} */ key) => key.endsWith('bias');
+    const zeros = Object.entries(full.stateDict()).map(([key, { shape }]) => [key, allZero(shape)]);
+    const state = bare.stateDict();
+    assert.deepEqual(
+      Object.keys(state),
+      zeros.map(([key]) => String(key)).filter((key) => !isBias(key)),
+      "torch's keys without biases, in torch's order",
+    );
+    full.loadStateDict({ ...Object.fromEntries(zeros), ...state });
+    const x = data(7, [2, 5, 6]);
+    const [ofBare, ofFull] = [bare, full].map((layer) => {
+      const { output } = hw.enableGrad(() => layer.forward(x));
+      hw.enableGrad(() => hw.sum(hw.multiply(output, x))).backward();
+      const weights = layer.parameters().filter(({ name }) => !isBias(name));
+      return { output: output.detach(), grads: weights.map(({ name, grad }) => [name, grad]) };
+    });
+    assert.deepEqual(ofBare, ofFull);
+    // A step of an optimizer changes no bias that is not there.
+    const optimizer = new hw.SGD(bare.parameters(), { lr: 0.1 });
+    optimizer.step();
+    full.loadStateDict({ ...Object.fromEntries(zeros), ...bare.stateDict() });
+    assert.deepEqual(bare.forward(x), full.forward(x));
+    assert.equal(bare.options.bias, false);
+    assert.throws(() => bare.loadStateDict(full.stateDict()), /unexpected: .*norm1\.bias/);
+    bare.dispose();
+    full.dispose();
+  });
+}
 
 test('a query whose keys are all masked gives zeros from its heads', () => {
   const module = new MultiheadAttention(hw, { embedDim: 6, numHeads: 2, bias: false });

@@ -4,6 +4,7 @@ import {
   checkSize,
   checkTable,
   off,
+  on,
   oneOf,
   or,
 } from '../checks/check.js';
@@ -37,6 +38,7 @@ import { drawXavier, makeOutProjection } from './projection.js';
  * @property {number} [layerNormEps] default 1e-5
  * @property {boolean} [batchFirst] default false, as in torch: [tokens, batch, width]; true: [batch, tokens, width]
  * @property {boolean} [normFirst] default false: layer norms after the residual sums; true: before the sublayers
+ * @property {boolean} [bias] default true; false: neither the projections nor the layer norms have biases
  */
 
 /**
@@ -56,7 +58,7 @@ const table = {
   ...{ dModel: checkSize, nhead: checkSize, dimFeedforward: or(checkSize, 2048) },
   dropout: or(checkProbability, 0.1),
   activation: or(oneOf(/** @type {const} */ (['relu', 'gelu'])), 'relu'),
-  ...{ layerNormEps: checkEps, batchFirst: off, normFirst: off },
+  ...{ layerNormEps: checkEps, batchFirst: off, normFirst: off, bias: on },
 };
 
 const forwardTable = {
@@ -66,12 +68,12 @@ const forwardTable = {
 
 /** Fused self-attention under torch's keys. Its weights start as zeros. */
 class SelfAttention extends AttentionModule {
-  /** @param {Engine} engine @param {number} width @param {number} heads @param {number} probability */
-  constructor(engine, width, heads, probability) {
+  /** @param {Engine} engine @param {{ dModel: number, nhead: number, dropout: number, bias: boolean }} options */
+  constructor(engine, { dModel: width, nhead: heads, dropout: probability, bias }) {
     const config = {
       // No limit.
       ...{ dIn: width, dOut: width, contextLength: 2 ** 32 - 1, numHeads: heads },
-      ...{ dropout: probability, qkvBias: true, outProj: true, outBias: true },
+      ...{ dropout: probability, qkvBias: bias, outProj: true, outBias: bias },
       ...{ isCausal: false, packedQkv: true },
     };
     const what = `self-attention of ${width} in ${heads} heads`;
@@ -85,14 +87,30 @@ class SelfAttention extends AttentionModule {
   }
 }
 
+/** A LayerNorm that need not have a bias: then the engine's stays zero. */
+class Norm extends LayerNorm {
+  #hasBias;
+
+  /** @param {Engine} engine @param {{ dim: number, eps: number }} options @param {boolean} hasBias */
+  constructor(engine, options, hasBias) {
+    super(engine, options);
+    this.#hasBias = hasBias;
+  }
+
+  /** @override @param {string} key */
+  keeps(key) {
+    return this.#hasBias || key !== 'bias';
+  }
+}
+
 /**
  * Draws what torch's MultiheadAttention draws.
  * @param {Engine} engine
  * @param {SelfAttention} attention
- * @param {number} width
+ * @param {{ dModel: number, bias: boolean }} options
  */
-function drawAttention(engine, attention, width) {
-  const out = makeOutProjection(engine, width, true);
+function drawAttention(engine, attention, { dModel, bias }) {
+  const out = makeOutProjection(engine, dModel, bias);
   try {
     const { weight } = out.stateDict();
     drawXavier(engine, attention);
@@ -106,7 +124,7 @@ function drawAttention(engine, attention, width) {
 /**
  * torch.nn.TransformerEncoderLayer: self-attention and feed-forward, each with its layer norm and residual connection. State
  * dict: self_attn.in_proj_weight [3 · dModel, dModel], self_attn.in_proj_bias, self_attn.out_proj.*, linear1.weight
- * [dimFeedforward, dModel], linear1.bias, linear2.*, norm1.*, norm2.*.
+ * [dimFeedforward, dModel], linear1.bias, linear2.*, norm1.*, norm2.*; with `bias: false` no key with bias.
  *
  * A token whose keys are all masked gets zeros from the attention's heads, where torch gives NaN.
  */
@@ -125,20 +143,20 @@ export class TransformerEncoderLayer extends ComposedModule {
   constructor(hw, options) {
     const engine = checkEngine(hw);
     const given = checkTable(options, table, 'TransformerEncoderLayer');
-    const { dModel, nhead, dimFeedforward, layerNormEps: eps } = given;
+    const { dModel, nhead, dimFeedforward, layerNormEps: eps, bias } = given;
     checkHeadWidth(dModel, 'dModel', nhead, 'nhead');
     super(engine);
     /** @internal */
-    this.self_attn = new SelfAttention(engine, dModel, nhead, given.dropout);
-    drawAttention(engine, this.self_attn, dModel);
+    this.self_attn = new SelfAttention(engine, given);
+    drawAttention(engine, this.self_attn, given);
     /** @internal */
-    this.linear1 = new Linear(engine, { inFeatures: dModel, outFeatures: dimFeedforward });
+    this.linear1 = new Linear(engine, { inFeatures: dModel, outFeatures: dimFeedforward, bias });
     /** @internal */
-    this.linear2 = new Linear(engine, { inFeatures: dimFeedforward, outFeatures: dModel });
+    this.linear2 = new Linear(engine, { inFeatures: dimFeedforward, outFeatures: dModel, bias });
     /** @internal */
-    this.norm1 = new LayerNorm(engine, { dim: dModel, eps });
+    this.norm1 = new Norm(engine, { dim: dModel, eps }, bias);
     /** @internal */
-    this.norm2 = new LayerNorm(engine, { dim: dModel, eps });
+    this.norm2 = new Norm(engine, { dim: dModel, eps }, bias);
     this.#options = Object.freeze(given);
   }
 
