@@ -60,7 +60,7 @@ function rmsError({ data }, expected) {
 
 /**
  * A file of tensors in types of their own; numbers are cut to 16 bits.
- * @param {Record<string, { dtype: string, of: import('headwise').Tensor }>} tensors
+ * @param {Record<string, { dtype: 'F64' | 'F32' | 'F16' | 'BF16', of: { data: ArrayLike<number>, shape: readonly number[] } }>} tensors
  */
 function fileOf(tensors) {
   /** @type {Record<string, object>} */
@@ -69,11 +69,15 @@ function fileOf(tensors) {
   let end = 0;
   for (const [key, { dtype, of }] of Object.entries(tensors)) {
     const words = new Uint32Array(Float32Array.from(of.data).buffer);
-    // Half floats of noughts: what they hold is not looked at.
-    const halves = dtype === 'F16' ? () => 0 : (/** @type {number} */ bits) => bits >>> 16;
-    const bytes = new Uint8Array(
-      (dtype === 'F32' ? words : Uint16Array.from(words, halves)).buffer,
-    );
+    const halves = () => Uint16Array.from(words, (bits) => bits >>> 16);
+    const { buffer } = {
+      F64: () => Float64Array.from(of.data),
+      F32: () => words,
+      // Noughts: what they hold is not looked at.
+      F16: () => new Uint16Array(of.data.length),
+      BF16: halves,
+    }[dtype]();
+    const bytes = new Uint8Array(buffer);
     header[key] = { dtype, shape: of.shape, data_offsets: [end, end + bytes.length] };
     end += bytes.length;
     parts.push(bytes);
@@ -178,16 +182,16 @@ test("'auto' keeps weights in the type that most of the file's matrices have", a
   const state = model.stateDict();
   const keys = Object.keys(state);
   /** What is kept of 1/3. */
-  const thirds = { F32: Math.fround(1 / 3), F16: 0.333251953125, BF16: 0.333984375 };
-  for (const [dtype, kept] of Object.entries(thirds)) {
+  const third32 = Math.fround(1 / 3);
+  const thirds = { F64: third32, F32: third32, F16: 0.333251953125, BF16: 0.333984375 };
+  for (const [type, kept] of Object.entries(thirds)) {
+    const dtype = /** @type {keyof typeof thirds} */ (type);
     const tensors = Object.fromEntries(
       keys.map((key, i) => {
         // One matrix, and all norms, are of another type.
         const isOther = state[key].shape.length === 1 || i === 0;
-        return [
-          key,
-          { dtype: isOther ? (dtype === 'F32' ? 'BF16' : 'F32') : dtype, of: state[key] },
-        ];
+        const other = dtype === 'F32' ? 'BF16' : 'F32';
+        return [key, { dtype: isOther ? other : dtype, of: state[key] }];
       }),
     );
     const loaded = await loadModel(hw, { config, weights: fileOf(tensors) });
@@ -202,6 +206,36 @@ test("'auto' keeps weights in the type that most of the file's matrices have", a
     loaded.loadStateDict(all);
     assert.equal(loaded.stateDict()[keys[1]].data[0], kept, dtype);
     loaded.dispose();
+  }
+  model.dispose();
+});
+
+test('weights of float64 are each rounded to float32 first', async () => {
+  const config = readConfig('llama');
+  const model = new hw.Decoder(config);
+  const state = model.stateDict();
+  /** @param {'F64' | 'F32'} dtype @param {(value: number) => number} change */
+  const weights = (dtype, change) =>
+    fileOf(
+      Object.fromEntries(
+        Object.entries(state).map(([key, { data, shape }]) => [
+          key,
+          { dtype, of: { data: Array.from(data, change), shape } },
+        ]),
+      ),
+    );
+  const doubles = weights('F64', (value) => value * (1 + 2 ** -30));
+  const floats = weights('F32', (value) => value);
+  const loaded = await loadModel(hw, { config, weights: doubles });
+  assert.deepEqual(loaded.stateDict(), state);
+  loaded.dispose();
+  for (const dtype of /** @type {const} */ (['bfloat16', 'float16', 'int8'])) {
+    const [a, b] = await Promise.all(
+      [doubles, floats].map((file) => loadModel(hw, { config, weights: file }, { dtype })),
+    );
+    assert.deepEqual(a.stateDict(), b.stateDict(), dtype);
+    a.dispose();
+    b.dispose();
   }
   model.dispose();
 });

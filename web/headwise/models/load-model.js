@@ -3,6 +3,7 @@ import { misfit } from '../checks/error.js';
 import { matrixType } from '../engine/abi.js';
 import { baseOf } from '../engine/resolve.js';
 import { checkEngine } from '../engine/given-engine.js';
+import { dtypes } from '../formats/convert.js';
 import { loaderThere } from '../worker/there.js';
 import { readModelConfig } from './config.js';
 import { Decoder } from './decoder.js';
@@ -60,21 +61,22 @@ function checkRevision(revision) {
 }
 
 /** The types of files in memory. @type {Readonly<Record<string, MatrixType>>} */
-const kept = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' };
+const kept = { F64: 'float32', F32: 'float32', F16: 'float16', BF16: 'bfloat16' };
 
 /** The type of most weights. @param {readonly SafetensorsFile[]} files @returns {MatrixType} */
 function commonType(files) {
-  /** @type {Map<string, number>} */
-  const bytes = new Map();
+  /** @type {Map<MatrixType, number>} */
+  const counts = new Map();
   for (const { dtype, shape, byteLength } of files.flatMap(({ tensors }) => [
     ...tensors.values(),
   ])) {
     if (shape.length > 1 && dtype in kept) {
-      bytes.set(dtype, (bytes.get(dtype) ?? 0) + byteLength / (dtype === 'F32' ? 4 : 2));
+      const type = kept[dtype];
+      counts.set(type, (counts.get(type) ?? 0) + byteLength / dtypes[dtype].size);
     }
   }
-  const [most] = [...bytes].sort(([, a], [, b]) => b - a);
-  return kept[most?.[0]] ?? 'float32';
+  const [most] = [...counts].sort(([, a], [, b]) => b - a);
+  return most?.[0] ?? 'float32';
 }
 
 /** The first weight of a masked-language-model head. */

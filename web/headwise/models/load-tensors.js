@@ -3,17 +3,31 @@ import { describe } from '../checks/describe.js';
 import { HeadwiseError } from '../checks/error.js';
 import { matrixType } from '../engine/abi.js';
 import { addressOf } from '../engine/owned.js';
+import { dtypes } from '../formats/convert.js';
 import { engineParameters } from '../modules/module.js';
 import { writeRows } from '../modules/parameters.js';
-import { sameShape } from '../tensor/shape.js';
+import { newArray, sameShape } from '../tensor/shape.js';
 
 /** @typedef {import('../formats/safetensors.js').SafetensorsFile} SafetensorsFile */
 /** @typedef {import('../modules/module.js').Module} Module */
 /** @typedef {import('../modules/parameters.js').Parameter} Parameter */
 /** @typedef {import('./names.js').Names} Names */
 
-/** The types of weights in files, and the engine's numbers for them. @type {Readonly<Record<string, number>>} */
-const types = { F32: matrixType.float32, F16: matrixType.float16, BF16: matrixType.bfloat16 };
+/** The types of weights in files, and the engine's numbers for what is given to it of them. @type {Readonly<Record<string, number>>} */
+const types = {
+  ...{ F32: matrixType.float32, F16: matrixType.float16, BF16: matrixType.bfloat16 },
+  F64: matrixType.float32,
+};
+
+/** A piece as the engine reads it: of float64, each value rounded to float32. @param {import('../formats/convert.js').Dtype} dtype @param {Uint8Array} bytes */
+function readable(dtype, bytes) {
+  if (dtype !== 'F64') {
+    return bytes;
+  }
+  const floats = newArray(Float32Array, bytes.length / dtypes.F64.size);
+  dtypes.F64.toFloats(bytes, floats);
+  return new Uint8Array(floats.buffer);
+}
 
 /** Bytes of float32 that a piece would have. */
 const pieceBytes = 2 ** 22;
@@ -101,7 +115,8 @@ async function loadTensors(model, files, names, onProgress) {
     for await (const { name, dtype, firstRow, rows, bytes } of file.bytePieces(how)) {
       const parameter = parameterOf(name);
       if (parameter !== undefined) {
-        writeRows(model.engine, addressOf(model), parameter, types[dtype], bytes, firstRow, rows);
+        const given = readable(dtype, bytes);
+        writeRows(model.engine, addressOf(model), parameter, types[dtype], given, firstRow, rows);
       }
     }
     before += file.byteLength;
