@@ -89,6 +89,12 @@ const spellings = [
     { rope_parameters: { rope_type: 'linear', factor: 2, rope_theta: 1e4 } },
   ],
   ['llama', 'no scaling', { rope_scaling: null }, { rope_scaling: {} }],
+  [
+    'llama',
+    'rope_parameters beside an empty rope_scaling',
+    { rope_theta: 500 },
+    { rope_scaling: {}, rope_parameters: { rope_theta: 500 } },
+  ],
   ...['yarn', 'llama3'].map(
     (rope_type) =>
       /** @type {typeof spellings[number]} */ ([

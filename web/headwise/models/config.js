@@ -154,8 +154,10 @@ function rotaries(fields, { theta: usual, localTheta, part: usualPart = 1 }, sha
   const part = fields.number(partKey, usualPart);
   const given = [partKey, 'head_dim'].find((key) => fields.get(key) !== undefined);
   const refuse = (/** @type {string} */ expected) => fields.error(given ?? 'hidden_size', expected);
-  const spelling = fields.spelling('rope_scaling rope_parameters');
-  const scaling = fields.inner(spelling);
+  // Of both, an empty one says nothing.
+  const [scaling] = ['rope_scaling', 'rope_parameters']
+    .map((name) => fields.inner(name))
+    .filter((inner) => inner !== undefined);
   // Where it stands outside, it counts for all kinds of layers.
   const original = fields.sizeOrNone('original_max_position_embeddings', 0);
   const none = fields.none();
