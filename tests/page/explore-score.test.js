@@ -38,7 +38,7 @@ roomTest(
     assert.match(
       await textOf(page, '#explore-score-told'),
       new RegExp(
-        `^L${first.layer}H${first.head}’s score of .* is \\+?${score.toFixed(2)}, before the softmax\\.`,
+        `^L${first.layer}H${first.head}’s score from “.*” \\(token ${firstPin + 1}\\) to “.*” \\(token ${key + 1}\\) is \\+?${score.toFixed(2)}, before the softmax\\.`,
       ),
     );
     for (const id of ['query', 'key', 'pairs']) {

@@ -21,3 +21,6 @@ export const tokenName = ({ text }, at) =>
 
 /** A token within a sentence. @param {string | undefined} text */
 export const quoted = (text) => html`“<span translate="no">${text}</span>”`;
+
+/** The same, and its place, from 0. @param {Token} token @param {number} at */
+export const quotedAt = ({ text }, at) => html`${quoted(text)} (token ${formatCount(at + 1)})`;

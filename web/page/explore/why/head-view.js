@@ -7,7 +7,7 @@
 import { formatWeight } from '../../shared/format.js';
 import { isSameHead, shortName } from '../../shared/head-names.js';
 import { drawn, html, taking } from '../../shared/template.js';
-import { tokenName } from '../bars.js';
+import { quotedAt, tokenName } from '../bars.js';
 import { digitsFor, placeIn } from './bars.js';
 import { partTable, rangeFrom0 } from './part-table.js';
 import { scoreName } from './score-name.js';
@@ -65,7 +65,7 @@ export const headView = (room) =>
     };
     return html`${title}
       <p class="note">
-        ${shortName(answer)} attends from ${tokenName(run.tokens[at], at)} to these tokens. Each gives
+        ${shortName(answer)} attends from ${quotedAt(run.tokens[at], at)} to these tokens. Each gives
         its weight times what its value writes to the ${scoreName(room, about)}.
       </p>
       ${partTable({

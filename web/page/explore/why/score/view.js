@@ -11,7 +11,7 @@
 
 import { shortName } from '../../../shared/head-names.js';
 import { drawn, html } from '../../../shared/template.js';
-import { tokenName } from '../../bars.js';
+import { quotedAt, tokenName } from '../../bars.js';
 import { digitsFor, placeIn, signed } from '../bars.js';
 import { partTable, rangeFrom0 } from '../part-table.js';
 import { nameOf } from '../part-names.js';
@@ -100,6 +100,7 @@ export function scoreView(room) {
     if (!now) return html`${title(`Why ${name} attends there`)}<p class="note">…</p>`;
     const { run, looked } = now;
     const [query, key] = [looked.query, looked.key].map((at) => tokenName(run.tokens[at], at));
+    const [from, to] = [looked.query, looked.key].map((at) => quotedAt(run.tokens[at], at));
     const digits = digitsOf(now);
     const names = [
       html`What asks, at ${query}`,
@@ -108,8 +109,8 @@ export function scoreView(room) {
     ];
     return html`${title(html`Why ${name} attends from ${query} to ${key}`)}
       <p class="note" id="explore-score-told">
-        ${name}’s score of ${query} → ${key} is <b>${signed(now.score, digits)}</b>, before the
-        softmax. At ${key} its largest part is ${largestOf(now.key, digits)}; at ${query}
+        ${name}’s score from ${from} to ${to} is <b>${signed(now.score, digits)}</b>, before the softmax.
+        Its largest part at the key is ${largestOf(now.key, digits)}; at the query
         ${largestOf(now.query, digits)}.
       </p>
       <div class="score-tables">${tables(now, names, partName)}</div>`;
