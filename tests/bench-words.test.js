@@ -1,7 +1,21 @@
 // What the Bench room says of a run: from given results, never from measured ones.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ceilingOf, endOf, failureOf, leftOf, verdictOf } from '../web/page/bench/words.js';
+import { againstOneCeiling } from '../web/page/bench/one-ceiling.js';
+import {
+  ceilingOf,
+  describe,
+  endOf,
+  failureOf,
+  leftOf,
+  stopOf,
+  verdictOf,
+} from '../web/page/bench/words.js';
+
+const shapes = JSON.parse(
+  readFileSync(new URL('../web/page/bench/shapes.json', import.meta.url), 'utf8'),
+);
 
 /** @param {string} shape @param {number} percent @param {any} [rest] @returns {any} */
 const result = (shape, percent, { threads = 1, problem, ...timing } = /** @type {any} */ ({})) => ({
@@ -35,6 +49,45 @@ test('a run without figures has no verdict, and failures are counted', () => {
   assert.match(verdictOf(failed), /reaches 80 % of .* 1 result failed\.$/);
   assert.doesNotMatch(verdictOf(failed), /left out/);
   assert.equal(ceilingOf([]), undefined);
+});
+
+test('shares are of the highest ceiling that the run has measured, of one module and of one thing', () => {
+  const at = (/** @type {string} */ shape, /** @type {any} */ rest) =>
+    result(shape, 50, { rate: 30, ...rest });
+  const slower = { ...at('S2', { ceiling: 20 }), simd: 'simd128' };
+  const results = [
+    at('S1', { ceiling: 40 }),
+    at('S2', { ceiling: 60 }),
+    at('S2', { ceiling: 100, threads: 2 }),
+    at('D1', { ceiling: 200, unit: 'GB/s' }),
+    at('D2', { ceiling: 100, unit: 'GB/s' }),
+    result('C1', 0, { problem: 'wrong' }),
+    slower,
+  ];
+  const found = againstOneCeiling(results);
+  assert.deepEqual(
+    found.map(({ timing }) => timing && [timing.ceiling, timing.percent]),
+    [[60, 50], [60, 50], [120, 25], [200, 15], [100, 30], undefined, [20, 150]],
+  );
+  assert.equal(ceilingOf(found), 60);
+  assert.equal(results[0].timing.ceiling, 40, 'what was given stays');
+});
+
+test('each shape has a description of its own', () => {
+  const described = Object.values(shapes).map((shape) => describe(/** @type {any} */ (shape)));
+  assert.equal(new Set(described).size, described.length, described.join('\n'));
+  assert.match(
+    describe(/** @type {any} */ (shapes['C2-window'])),
+    /a causal window of 256, 4,096 tokens/,
+  );
+});
+
+test('a run that was stopped says how many results it has, and whose are shown', () => {
+  assert.equal(stopOf('Stopped', 1, 1), 'Stopped: 1 result.');
+  assert.equal(stopOf('Stopped', 3, 3), 'Stopped: 3 results.');
+  assert.equal(stopOf('Stopped', 0, 0), 'Stopped before the first result.');
+  const before = 'Stopped before the first result. These are the results of the run before.';
+  assert.equal(stopOf('Stopped', 0, 5), before);
 });
 
 test('the end of a run calls compared what was compared', () => {

@@ -144,7 +144,10 @@ roomTest(
       'Escape stops it too',
     );
     await page.keyboard.press('Escape');
-    assert.equal(await textOf(page, `${ROOM} [role=status]`), 'Stopped: 0 results.');
+    assert.equal(
+      await textOf(page, `${ROOM} [role=status]`),
+      'Stopped before the first result. These are the results of the run before.',
+    );
     assert.equal(
       await page.$eval('#bench-run', (button) => button.getAttribute('title') ?? ''),
       '',

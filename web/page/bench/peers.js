@@ -37,9 +37,7 @@ function bar({ name, ratios, otherwise }, shape) {
 
 /** @param {Peers} peers @param {Record<string, Shape>} shapes */
 export function peersChart({ date: day, machine, browser, threads, runtimes }, shapes) {
-  // A hundred times slower than any: no bar of use.
-  const shown = runtimes.filter(({ name }) => name !== 'plain JavaScript');
-  const panels = Object.keys(shown[0].ratios).map(
+  const panels = Object.keys(runtimes[0].ratios).map(
     (name) =>
       html`<figure>
         <figcaption><b translate="no">${name}</b> ${describe(shapes[name])}</figcaption>
@@ -48,15 +46,14 @@ export function peersChart({ date: day, machine, browser, threads, runtimes }, s
             Time of each runtime, as a multiple of Headwise’s, for ${name}
           </caption>
           <tbody>
-            ${shown.filter(({ ratios }) => name in ratios).map((runtime) => bar(runtime, name))}
+            ${runtimes.filter(({ ratios }) => name in ratios).map((runtime) => bar(runtime, name))}
           </tbody>
         </table>
       </figure>`,
   );
-  const bytes = shown.map((runtime) => {
-    const named = [runtime.name, runtime.version].filter(Boolean).join(' ');
-    return `${named}: ${formatCount(runtime.kilobytes ?? 0)} kB`;
-  });
+  const bytes = runtimes.flatMap(({ name, version, kilobytes }) =>
+    kilobytes === undefined ? [] : [`${name} ${version ?? ''}: ${formatCount(kilobytes)} kB`],
+  );
   return html`<div class="peers">${panels}</div>
     <p class="note">
       Measured on ${date.format(new Date(day))}, ${machine}, ${browser},

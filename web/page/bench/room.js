@@ -108,8 +108,8 @@ const glossary = html`<dl class="glossary">
   <dt>S0 to S3, C1 and C2, G1 and G2, D1, M1, T1 to T3</dt>
   <dd>
     S: multi-head attention with projections, from the six words of Compare’s example (S0) to 4,096 tokens (S3). C: attention alone. G: a
-    linear layer. D: decoding one more token. M: the maps of all heads. Sizes are those of GPT-2 small. T: one step of
-    training a small model.
+    linear layer. D: decoding one more token. M: the maps of all heads. From S1 to M1 the sizes are those of GPT-2 small. T: one step of
+    training a small model. The long run adds C1 and C2 with other masks and head widths, and T3 with gradient checkpointing.
   </dd>
   <dt>Wrapper, fused</dt>
   <dd>

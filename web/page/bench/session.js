@@ -8,9 +8,9 @@
  */
 
 import { connect, reasonOf } from '../shared/connect.js';
-import { plural } from '../shared/format.js';
 import { batch, computed, signal, when } from '../shared/signals.js';
-import { endOf, failureOf, leftOf, waysOf } from './words.js';
+import { againstOneCeiling } from './one-ceiling.js';
+import { endOf, failureOf, leftOf, stopOf, waysOf } from './words.js';
 
 /** What a first look needs. */
 const SHORT = ['S0', 'S1', 'S2', 'C1', 'G1', 'D1', 'M1'];
@@ -125,7 +125,7 @@ export class BenchSession {
   /** @param {Result} result @param {number} total */
   #add(result, total) {
     batch(() => {
-      this.results.value = [...this.#own, result];
+      this.results.value = againstOneCeiling([...this.#own, result]);
       this.#isFirst = false;
       const done = this.#own.length;
       this.progress.value = done / total;
@@ -135,7 +135,7 @@ export class BenchSession {
 
   /** @param {string} [why] */
   stop(why = 'Stopped') {
-    this.#close(`${why}: ${plural(this.#own.length, 'result')}.`);
+    this.#close(stopOf(why, this.#own.length, this.results.peek().length));
   }
 
   /** @param {string} words */

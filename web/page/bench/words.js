@@ -28,16 +28,18 @@ export function describe(shape) {
       return `multi-head attention, ${many}${plural(tokens, 'token')}, ${dIn} wide, ${plural(heads, 'head')}`;
     }
     case 'attention': {
-      const { tokens, heads, headDim, visible } = shape;
-      return `attention alone, ${MASKS[visible]}, ${plural(tokens, 'token')}, ${heads} heads of ${headDim}`;
+      const { tokens, heads, headDim, visible, window } = shape;
+      const width = window === undefined ? '' : ` of ${formatCount(window)}`;
+      return `attention alone, ${MASKS[visible]}${width}, ${plural(tokens, 'token')}, ${heads} heads of ${headDim}`;
     }
     case 'linear':
       return `linear layer, ${formatCount(shape.rows)}${TIMES}${shape.inFeatures} by ${formatCount(shape.outFeatures)}`;
     case 'decode':
       return `one more token after ${formatCount(shape.past)}, ${shape.dIn} wide`;
     case 'train': {
-      const { layers, width, batch, tokens } = shape;
-      return `training step, ${plural(layers, 'layer')}, ${width} wide, ${batch}${TIMES}${plural(tokens, 'token')}`;
+      const { layers, width, batch, tokens, checkpointing } = shape;
+      const how = checkpointing ? ', with gradient checkpointing' : '';
+      return `training step, ${plural(layers, 'layer')}, ${width} wide, ${batch}${TIMES}${plural(tokens, 'token')}${how}`;
     }
     case 'maps':
       return `maps of ${shape.heads} heads, ${formatCount(shape.tokens)} tokens, ${shape.size} cells a side`;
@@ -79,6 +81,18 @@ export function endOf(results, missing) {
   const words = count ? `${which} was compared with float64 first.` : 'Nothing was measured.';
   const lacks = missing.map((simd) => ` This browser cannot run the ${simd} module.`);
   return `Done. ${words}${lacks.join('')}`;
+}
+
+/**
+ * What is said of a run that was stopped.
+ *
+ * @param {string} why
+ * @param {number} count its results
+ * @param {number} seen results that are shown
+ */
+export function stopOf(why, count, seen) {
+  if (count > 0) return `${why}: ${plural(count, 'result')}.`;
+  return `${why} before the first result.${seen > 0 ? ' These are the results of the run before.' : ''}`;
 }
 
 /** What is said of a run that an error ended. @param {Error & { code?: unknown }} error */
