@@ -189,11 +189,10 @@ roomTest(
       page.$eval(selector, (element) => element.getClientRects().length > 0);
     assert.equal(await isSeen('#explore-continue'), false);
     assert.equal(await isSeen('#explore-text-note'), true);
-    const measures = await page.$$eval('#explore-by option', (all) =>
-      all.map((one) => one.textContent?.trim()),
-    );
-    assert.equal(measures.includes('next token'), true);
-    assert.equal(measures.includes('induction'), false);
+    const measures = () =>
+      page.$$eval('#explore-by option', (all) => all.map((one) => one.textContent?.trim()));
+    assert.equal((await measures()).includes('next token'), true);
+    assert.equal((await measures()).includes('induction'), false);
     assert.match(await textOf(page, '#explore-scores'), /Previous token.*Next token.*Distance/);
     // What an address of another model asked for is left out.
     await page.evaluate(() => void (location.hash += '&by=induction'));
@@ -201,6 +200,14 @@ roomTest(
       () =>
         /** @type {HTMLSelectElement} */ (document.querySelector('#explore-by')).value === 'none',
     );
+    // So it is where the text has no tokens.
+    await page.evaluate(
+      () => void (location.hash = location.hash.replace(/&text=[^&]*/, '&text=')),
+    );
+    await page.reload();
+    await says(page, '#explore-opened', /An encoder: /);
+    assert.equal((await measures()).includes('next token'), true);
+    assert.equal((await measures()).includes('induction'), false);
   },
 );
 

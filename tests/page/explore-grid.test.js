@@ -247,6 +247,10 @@ roomTest(
     await reread(page, () => page.evaluate(() => void (location.hash += '&mute=L0H0')));
     assert.equal(await textOf(page, '#explore-unmute:not([hidden])'), 'Unmute all');
     assert.deepEqual(await places(), unmuted);
+    // On the narrowest screens the buttons go to a line of their own.
+    await page.setViewport({ width: Math.max(320, browserEngine.leastWidth), height: 800 });
+    const cut = await page.$eval('#explore-grid-title', (one) => one.scrollWidth > one.clientWidth);
+    assert.ok(!cut, 'the title is whole');
   },
 );
 

@@ -185,7 +185,7 @@ export class Explorer {
   /** Whether a measure of heads means something here. @param {string} name */
   hasMeasure = (name) =>
     hasMeasure(name, {
-      causal: this.run.value?.causal ?? true,
+      causal: this.run.value?.causal ?? this.predicts.value !== 'masked',
       predicts: this.predicts.value,
       isPaired: this.isPaired.value,
     });
