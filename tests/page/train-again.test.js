@@ -2,7 +2,7 @@
 // muted at a step that is looked back at.
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
-import { contentWidth, textOf } from './harness.js';
+import { browser, contentWidth, site, textOf } from './harness.js';
 import { pause, reached, resting, roomTest, stepOf, trainOn } from './train-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -262,3 +262,24 @@ roomTest(
     await page.waitForFunction(() => location.hash.includes('model=opened'), { timeout: 60_000 });
   },
 );
+
+roomTest('a run that another tab has kept is there to be gone on with', '#train', async (page) => {
+  await reached(page, 1);
+  assert.equal(await page.$('#train-resume'), null);
+  const other = await browser.newPage();
+  try {
+    await other.goto(`${site.url}#train?task=reversal`);
+    await reached(other, 1);
+    await pause(other);
+    await other.click('#train-keep');
+    await other.waitForSelector('#train-resume');
+    const kept = await textOf(other, '#train-resume');
+    assert.match(kept, /^Go on with reversal, /);
+    // As a browser says it of a tab that is chosen.
+    await page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange')));
+    await page.waitForSelector('#train-resume');
+    assert.equal(await textOf(page, '#train-resume'), kept);
+  } finally {
+    await other.close();
+  }
+});

@@ -114,7 +114,11 @@ function folderChoice(room, requests) {
 /** @param {Store} store @param {Training} room */
 export function keepView(store, room) {
   const kept = signal(/** @type {Kept | undefined} */ (undefined));
-  keptRun().then((run) => (kept.value = run));
+  const readKept = async () => void (kept.value = await keptRun());
+  readKept();
+  // Another tab may have kept another one.
+  document.addEventListener('visibilitychange', readKept);
+  addEventListener('focus', readKept);
   const requests = new Requests(room, () =>
     byId('train-kept', HTMLElement).scrollIntoView({ block: 'nearest' }),
   );
