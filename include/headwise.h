@@ -5,14 +5,14 @@
  * - Numbers are 32-bit floats, matrices are row-major, sizes and strides count floats (not bytes).
  * - Use a context from one thread at a time. Contexts are independent of each other.
  * - Input and output must not overlap, except where a comment allows it.
- * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. Of a required array without elements some
- *   functions do not look at the pointer, others refuse NULL too: pass any other pointer. Given a NULL object, a function
- *   without a status returns NULL or 0, or does nothing, unless its comment says otherwise. Pointers to configs and to
- *   results of creation must not be NULL.
+ * - HW_ERROR_VALUE: a context, module, trace, cache or required array is NULL. For a required array without elements pass
+ *   any pointer but NULL: some functions refuse NULL even then. Given a NULL object, a function without a status returns
+ *   NULL or 0, or does nothing, unless its comment says otherwise. Pointers to configs and to results of creation must
+ *   not be NULL.
  * - HW_ERROR_MEMORY: any function that takes a context may return it, if there is no scratch memory for the call. Comments
  *   name other causes.
  * - Names that begin with hw_ and HW_ are the library's. A program that links it defines none of them.
- * - Arrays have the sizes that a call says. No function can check that.
+ * - The caller passes arrays of the stated sizes. No function can check them.
  * - Functions that take a module or a trace as const may run on several threads at once, each with its own context. The
  *   other functions of a module need it alone.
  * - No function aborts. A function that can fail returns an hw_status. After a failure the context and every module
@@ -235,9 +235,9 @@ typedef struct hw_sampling {
 } hw_sampling;
 
 /* Chooses one of `count` tokens by its logits: *id, and in *log_probability, unless NULL, the logarithm of its softmax
- * over all logits, whatever it was chosen by. A logit of +inf is taken before all others; the logarithm is NaN then,
- * and if all logits are -inf. HW_ERROR_SHAPE: count is zero. HW_ERROR_VALUE: a logit is NaN, a field of sampling is out
- * of range, or a required pointer is NULL. */
+ * over all logits, regardless of temperature, top_k and top_p. A logit of +inf is taken before all others; the logarithm
+ * is NaN then, and if all logits are -inf. HW_ERROR_SHAPE: count is zero. HW_ERROR_VALUE: a logit is NaN, a field of
+ * sampling is out of range, or a required pointer is NULL. */
 HW_API hw_status hw_sample(hw_context *context, const float *logits, size_t count, const hw_sampling *sampling,
                            uint32_t *id, double *log_probability);
 
@@ -482,7 +482,7 @@ HW_API void hw_module_checkpoint(hw_module *module, bool checkpointing);
  * there is none. This module owns the result. The blocks of a decoder have the names of its parameters (transformer.h.0, or
  * h.0 where is_bare; model.layers.0); their parts have the names of a block's parts: ln1, attn, ln2, ffn, and with HW_NORM_BOTH
  * after1 and after2. Those of an encoder are named likewise (bert.encoder.layer.0). A block with rotary positions, and its attn,
- * run only inside the decoder. Linear layers inside of another module, such as attn.out_proj, are no modules. */
+ * run only inside the decoder. Linear layers inside another module, such as attn.out_proj, are not modules themselves. */
 HW_API hw_module *hw_module_child(hw_module *module, const char *name);
 
 /* A cache of the keys and values of past tokens. With it, a forward computes only the new tokens. */
@@ -546,8 +546,8 @@ typedef struct hw_forward_options {
    * to. */
   const uint32_t *position_ids;
   /* Of hw_decoder, in a forward that is not recorded. NULL, or the residual stream before layer start_layer
-   * (num_layers: after the last) [batch, tokens, d_model]: the forward begins there, and what else it gives of layers
-   * begins with that one. Only the shape of ids is used, but each must be a valid id. Without a cache, and without a
+   * (num_layers: after the last) [batch, tokens, d_model]: the forward begins there, and its other results for layers
+   * begin with that layer. Only the shape of ids is used, but each must be a valid id. Not with a cache, and not with a
    * replacement in an earlier layer. */
   const float *start;
   size_t start_layer; /* 0 without start */

@@ -51,7 +51,7 @@ test('a full memory says what recorded results hold, and has room again once nob
   const [, megabytes, remedy] =
     /recorded results without a backward hold (\d+) MB: (.*)$/.exec(message) ?? [];
   assert.ok(Number(megabytes) > 70 && Number(megabytes) < 134, message);
-  assert.equal(remedy, 'compute what needs none in hw.noGrad');
+  assert.equal(remedy, 'use hw.noGrad where none is needed');
   // The backward of a result needs room for its own gradients.
   const deadline = performance.now() + 20_000;
   losses.length = 0;

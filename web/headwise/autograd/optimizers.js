@@ -24,7 +24,7 @@ import { Optimizer } from './optimizer.js';
 function checkBetas(value, name) {
   const pair = copyArray(value, 2);
   if (pair?.length !== 2) {
-    throw misfit(value, name, 'two numbers from 0 on, below 1');
+    throw misfit(value, name, 'two numbers of at least 0, below 1');
   }
   return [checkBelow(pair[0], `${name}[0]`, 1), checkBelow(pair[1], `${name}[1]`, 1)];
 }
@@ -33,7 +33,7 @@ function checkBetas(value, name) {
  * Options of the AdamW constructor.
  * @typedef {object} AdamWOptions
  * @property {number} [lr] the step size; default 1e-3
- * @property {readonly [number, number]} [betas] decay rates of the means of gradients and of squared gradients, each from 0 on,
+ * @property {readonly [number, number]} [betas] decay rates of the means of gradients and of squared gradients, each at least 0,
  *   below 1; default [0.9, 0.999]
  * @property {number} [eps] added to the root of the mean of squares; default 1e-8
  * @property {number} [weightDecay] decoupled: a step first multiplies each value by 1 - lr · weightDecay; default 1e-2

@@ -231,7 +231,7 @@ export function checkSignal(value) {
  */
 export function checkBelow(value, name, below = 3.4e38, code) {
   if (typeof value !== 'number' || !(value >= 0 && value < below)) {
-    throw misfit(value, name, `a number from 0 on, below ${below}`, code);
+    throw misfit(value, name, `a number of at least 0, below ${below}`, code);
   }
   return value;
 }

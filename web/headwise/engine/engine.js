@@ -273,7 +273,7 @@ export class Engine {
       return '';
     }
     const held = `recorded results without a backward hold ${Math.ceil(graphBytes / 1e6)} MB`;
-    return `, and ${held}: compute what needs none in hw.noGrad`;
+    return `, and ${held}: use hw.noGrad where none is needed`;
   }
 
   #releaseStaging() {
