@@ -34,6 +34,7 @@ const WRONG = [
     ['tests/fuzz/run.js', '--only', 'c,js'],
     /^--only is c,js; expected one of c, js\nusage: npm run fuzz/,
   ],
+  [['tests/bench/bytes.js', 'x'], /^Unexpected argument 'x'\.[^]*\nusage: npm run bytes$/m],
   [['tests/pictures.js', 'nope'], /^there is no picture nope\nusage: npm run pictures/],
   [['tests/embed/run.js', 'nope'], /^nope: unknown; expected some of types, node, /],
   [['tests/heads/run.js', 'web/page/models/austen', '--text', tmpdir()], /^EISDIR: [^\n]*\n$/],

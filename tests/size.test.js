@@ -23,7 +23,10 @@ test(`JavaScript and module of one thread are at most ${LIMIT} bytes, gzipped`, 
   }
   const largest = `${Math.round(Math.max(...sums) / 1000)}`;
   const read = (/** @type {string} */ path) => readFile(new URL(path, import.meta.url), 'utf8');
-  assert.equal(/the (\d+) kB \(gzipped\) that a page/.exec(await read('../README.md'))?.[1], largest);
+  assert.equal(
+    /the (\d+) kB \(gzipped\) that a page/.exec(await read('../README.md'))?.[1],
+    largest,
+  );
   const peers = JSON.parse(await read('../web/page/bench/peers.json'));
   assert.equal(`${peers.runtimes[0].kilobytes}`, largest);
 });

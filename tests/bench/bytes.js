@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse, runScript } from '../../web/build/command-line.js';
 import { bundle, firstChunks, gzipped } from '../bundle.js';
 import { runNode } from '../child.js';
 import { functionsOf } from '../wasm-sections.js';
@@ -57,23 +58,29 @@ function foldersOf(chunks) {
   return [...folders].sort((a, b) => b[1] - a[1]);
 }
 
-const files = await bundle('headwise');
-const chunks = firstChunks(files);
-const script = chunks.reduce((sum, { code }) => sum + gzipped(code), 0);
-const wasm = gzipped(readFileSync(join(ROOT, MODULE)));
-const folders = foldersOf(chunks);
-const ofScript = folders.find(([folder]) => folder === 'autograd')?.[1] ?? 0;
-const ofModule = await trainingOfModule();
+/** @param {readonly string[]} args none are known */
+async function main(args) {
+  parse({ args: [...args] });
+  const files = await bundle('headwise');
+  const chunks = firstChunks(files);
+  const script = chunks.reduce((sum, { code }) => sum + gzipped(code), 0);
+  const wasm = gzipped(readFileSync(join(ROOT, MODULE)));
+  const folders = foldersOf(chunks);
+  const ofScript = folders.find(([folder]) => folder === 'autograd')?.[1] ?? 0;
+  const ofModule = await trainingOfModule();
 
-/** @type {[what: string, bytes: number, training: number][]} */
-const rows = [
-  ['module', wasm, ofModule * wasm],
-  ['JavaScript', script, ofScript * script],
-  ['both', wasm + script, ofModule * wasm + ofScript * script],
-];
-for (const [what, bytes, training] of rows)
-  console.log(
-    `${what.padEnd(12)}${kilobytes(bytes)} gzipped, ${kilobytes(training)} of them for training`,
-  );
-console.log('\nJavaScript by folder:');
-for (const [folder, share] of folders) console.log(`${percent(share).padStart(7)}  ${folder}`);
+  /** @type {[what: string, bytes: number, training: number][]} */
+  const rows = [
+    ['module', wasm, ofModule * wasm],
+    ['JavaScript', script, ofScript * script],
+    ['both', wasm + script, ofModule * wasm + ofScript * script],
+  ];
+  for (const [what, bytes, training] of rows)
+    console.log(
+      `${what.padEnd(12)}${kilobytes(bytes)} gzipped, ${kilobytes(training)} of them for training`,
+    );
+  console.log('\nJavaScript by folder:');
+  for (const [folder, share] of folders) console.log(`${percent(share).padStart(7)}  ${folder}`);
+}
+
+await runScript(main, 'usage: npm run bytes');

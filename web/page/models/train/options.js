@@ -17,8 +17,9 @@ const SIMD = /** @type {const} */ (['simd128', 'relaxed', 'auto']);
 export const USAGE = `usage: npm run train -- <${Object.keys(TASKS).join(' | ')}> [--seed 1] [--steps n] [--stop n]
          [--resume] [--threads 1] [--simd simd128 | relaxed | auto] [--out folder]
 
-Trains a model that comes with the page: its files, scores and card go to web/page/models/<name>, or to --out.
-A checkpoint is written every minute; --resume goes on from it. --stop n ends after step n with a checkpoint.
+Trains a model of the page, or austen-large, which the page does not have. Its files, scores and card go to
+web/page/models/<name>, or to --out.
+A checkpoint is written every minute; --resume continues from it. --stop n ends after step n with a checkpoint.
 The same seed gives the same bytes: for every number of threads, resumed or not, and on SIMD128 on every machine with the
 same version of Node (others may round sines and powers otherwise).`;
 
