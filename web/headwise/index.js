@@ -59,8 +59,8 @@
 /** @typedef {import('./modules/causal-attention.js').CausalAttentionOptions} CausalAttentionOptions */
 /** @typedef {import('./modules/embedding.js').Embedding} Embedding */
 /** @typedef {import('./modules/embedding.js').EmbeddingOptions} EmbeddingOptions */
-/** @typedef {import('./modules/embedding.js').Ids} Ids */
-/** @typedef {import('./modules/embedding.js').NestedIds} NestedIds */
+/** @typedef {import('./tensor/ids.js').Ids} Ids */
+/** @typedef {import('./tensor/ids.js').NestedIds} NestedIds */
 /** @typedef {import('./modules/feed-forward.js').FeedForward} FeedForward */
 /** @typedef {import('./modules/feed-forward.js').FeedForwardOptions} FeedForwardOptions */
 /** @typedef {import('./modules/key-value-cache.js').CacheOptions} CacheOptions */

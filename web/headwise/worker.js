@@ -15,7 +15,7 @@ import { startHost } from './worker/start-host.js';
 /** @typedef {import('./engine/load-options.js').LoadOptions} LoadOptions */
 /** @typedef {import('./engine/headwise.js').Headwise} Headwise */
 /** @typedef {import('./tensor/make-tensor.js').NestedArray} NestedArray */
-/** @typedef {import('./modules/embedding.js').NestedIds} NestedIds */
+/** @typedef {import('./tensor/ids.js').NestedIds} NestedIds */
 /** @typedef {import('./tensor/tensor.js').AnyTensor} AnyTensor */
 /** @typedef {import('./tensor/tensor.js').Tensor} Floats */
 /** @typedef {import('./attention/trace.js').Trace} Trace */
@@ -26,7 +26,7 @@ import { startHost } from './worker/start-host.js';
 /** @typedef {import('./modules/key-value-cache.js').KeyValueCache} KeyValueCache */
 /** @typedef {import('./modules/attention-module.js').AttendingModule} AttendingModule */
 /** @typedef {import('./attention/options.js').WeightsKind} WeightsKind */
-/** @typedef {import('./modules/embedding.js').Ids} Ids */
+/** @typedef {import('./tensor/ids.js').Ids} Ids */
 /** @typedef {import('./models/generate.js').Generated} Generated */
 /**
  * @template {boolean} [WithLogProbability=false]

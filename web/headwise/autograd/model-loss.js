@@ -3,14 +3,14 @@ import { lossInput } from '../engine/abi.js';
 import { checkContext, checkSigned, or } from '../checks/check.js';
 import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
-import { checkAsIds, readLengths, withLengths } from '../models/ragged.js';
-import { checkRows, checkTexts } from '../modules/embedding.js';
+import { checkAsIds, readLengths, withLengths } from '../tensor/ragged.js';
+import { checkRows, checkTexts } from '../tensor/ids.js';
 import { forgetFrozen, trains } from '../modules/module.js';
 import { checkCurrent, Graph } from './modules.js';
 import { attach } from './record.js';
 
 /** @typedef {import('../modules/module.js').Module} Module */
-/** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../tensor/ids.js').Ids} Ids */
 /** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 

@@ -229,7 +229,7 @@ export class Headwise extends EngineClasses {
 
   /**
    * torch.nn.functional.embedding: looks up one row of the weight for each id.
-   * @param {import('../modules/embedding.js').Ids} ids integers from 0 to numEmbeddings - 1, of any shape
+   * @param {import('../tensor/ids.js').Ids} ids integers from 0 to numEmbeddings - 1, of any shape
    * @param {Tensor} weight [numEmbeddings, embeddingDim]
    * @param {Record<string, never>} [options] none are supported; torch's `padding_idx`, for example, throws
    * @returns {Tensor} […, embeddingDim]
@@ -292,7 +292,7 @@ export class Headwise extends EngineClasses {
   /**
    * torch.nn.functional.cross_entropy: the cross-entropy of each row of logits and its target.
    * @param {Tensor} logits […, classes]
-   * @param {import('../modules/embedding.js').Ids} targets integers from 0 to classes - 1, or ignoreIndex, of the shape of logits without the last dimension
+   * @param {import('../tensor/ids.js').Ids} targets integers from 0 to classes - 1, or ignoreIndex, of the shape of logits without the last dimension
    * @param {import('../tensor/losses.js').CrossEntropyOptions} [options]
    * @returns {Tensor} of shape [], or like targets with reduction 'none'. NaN if all targets are ignored
    */

@@ -1,6 +1,6 @@
 // What the engine is asked about a decoder and one text: arguments that all such questions have.
 import { checkContext, checkShape, checkTable, maybe } from '../checks/check.js';
-import { checkIds, isOneText } from '../modules/embedding.js';
+import { checkIds, isOneText } from '../tensor/ids.js';
 import { fitHeadMask } from '../modules/extras.js';
 import { checkHeadMask } from '../modules/forward-options.js';
 

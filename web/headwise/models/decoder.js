@@ -3,7 +3,7 @@ import { readGiven } from './given-config.js';
 import { LanguageModel } from './language-model.js';
 import { innerOf } from './model.js';
 
-/** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../tensor/ids.js').Ids} Ids */
 
 /** Of generations, as in Hugging Face's library. */
 const defaults = { temperature: 1, takesEos: false };

@@ -3,14 +3,14 @@ import { asGiven, checkTable, oneOf, or } from '../checks/check.js';
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { checkEngine } from '../engine/given-engine.js';
 import { addressOf } from '../engine/owned.js';
-import { checkRows, checkTexts } from '../modules/embedding.js';
+import { checkRows, checkTexts } from '../tensor/ids.js';
 import { encoderForward } from '../modules/forward-options.js';
 import { runForward, runRows } from '../modules/forward.js';
 import { readDict } from '../modules/state.js';
 import { checkFloats } from '../tensor/operand.js';
 import { readGiven } from './given-config.js';
 import { innerOf, Model } from './model.js';
-import { checkAsIds, withLengths } from './ragged.js';
+import { checkAsIds, withLengths } from '../tensor/ragged.js';
 
 /**
  * @template Option
@@ -19,7 +19,7 @@ import { checkAsIds, withLengths } from './ragged.js';
  */
 /** @typedef {import('../modules/attention-module.js').LayerTraces} LayerTraces */
 /** @typedef {import('../modules/attention-module.js').LayerWeights} LayerWeights */
-/** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../tensor/ids.js').Ids} Ids */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('../tensor/make-tensor.js').NumberArray} NumberArray */
 /** @typedef {import('../tensor/make-tensor.js').BigIntArray} BigIntArray */

@@ -11,13 +11,13 @@ import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyList, isA } from '../checks/foreign.js';
 import { checkSeedWord, random } from '../tensor/functions.js';
 import { checkCacheType, KeyValueCache } from '../modules/key-value-cache.js';
-import { checkId, checkTexts } from '../modules/embedding.js';
+import { checkId, checkTexts } from '../tensor/ids.js';
 import { noValueYet, withoutSteps } from '../worker/steps.js';
 import { MersenneTwister } from './mersenne-twister.js';
 import { sample } from './sample.js';
 
 /** @typedef {import('./language-model.js').LanguageModel} LanguageModel */
-/** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../tensor/ids.js').Ids} Ids */
 /** @typedef {import('../tensor/make-tensor.js').NumberArray} NumberArray */
 /** @typedef {import('../tensor/make-tensor.js').BigIntArray} BigIntArray */
 

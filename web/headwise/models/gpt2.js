@@ -13,7 +13,7 @@ import { checkHeads } from '../modules/attention-module.js';
 import { gpt2Names } from './gpt2-names.js';
 import { LanguageModel } from './language-model.js';
 
-/** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../tensor/ids.js').Ids} Ids */
 /** @typedef {import('./language-model.js').LogitsOf} LogitsOf */
 /** @typedef {import('./language-model.js').DecoderLogits} Gpt2Logits */
 /**

@@ -2,14 +2,14 @@
 import { lossOptions, modelLoss } from '../autograd/model-loss.js';
 import { asGiven, checkOptions, checkTable } from '../checks/check.js';
 import { addressOf } from '../engine/owned.js';
-import { checkRows, checkTexts } from '../modules/embedding.js';
+import { checkRows, checkTexts } from '../tensor/ids.js';
 import { decoderForward } from '../modules/forward-options.js';
 import { runForward } from '../modules/forward.js';
 import { KeyValueCache } from '../modules/key-value-cache.js';
 import { checkFloats } from '../tensor/operand.js';
 import { generate } from './generate.js';
 import { innerOf, Model } from './model.js';
-import { checkAsIds, withLengths } from './ragged.js';
+import { checkAsIds, withLengths } from '../tensor/ragged.js';
 import { sampledBytes } from './sample.js';
 import { attribution, headCircuits } from './understanding.js';
 
@@ -20,7 +20,7 @@ import { attribution, headCircuits } from './understanding.js';
  */
 /** @typedef {import('../modules/attention-module.js').LayerTraces} LayerTraces */
 /** @typedef {import('../modules/attention-module.js').LayerWeights} LayerWeights */
-/** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../tensor/ids.js').Ids} Ids */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 /** @typedef {import('../attention/trace.js').Trace} Trace */
 /** @typedef {import('../tensor/make-tensor.js').NestedNumbers} NestedNumbers */

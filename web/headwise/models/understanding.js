@@ -3,7 +3,7 @@ import { attribution as layout } from '../engine/abi.js';
 import { asGiven, checkIndex, checkOptions, off } from '../checks/check.js';
 import { addressOf } from '../engine/owned.js';
 import { writeStruct } from '../engine/struct.js';
-import { checkId } from '../modules/embedding.js';
+import { checkId } from '../tensor/ids.js';
 import { decoderOptions, readDecoderCall } from './decoder-call.js';
 
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
@@ -48,7 +48,7 @@ const table = {
 /**
  * @param {LanguageModel} model
  * @param {import('./config.js').ModelConfig} config
- * @param {import('../modules/embedding.js').Ids} ids
+ * @param {import('../tensor/ids.js').Ids} ids
  * @param {AttributionOptions} options
  * @returns {Attribution}
  */

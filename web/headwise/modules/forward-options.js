@@ -2,7 +2,7 @@
 import { asGiven, checkBoolean, checkOptions, maybe, off, traced } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
-import { readLengths } from '../models/ragged.js';
+import { readLengths } from '../tensor/ragged.js';
 import { tensor } from '../tensor/make-tensor.js';
 import { checkFloats, checkTensor, isTensor } from '../tensor/operand.js';
 import { checkCache } from './key-value-cache.js';

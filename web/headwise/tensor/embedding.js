@@ -1,5 +1,5 @@
 import { checkOptions, checkShape } from '../checks/check.js';
-import { checkIds } from '../modules/embedding.js';
+import { checkIds } from './ids.js';
 import { recordEmbedding } from '../autograd/functions.js';
 import { checkFloats, viewOf } from './operand.js';
 import { newArray, sizeOf } from './shape.js';
@@ -10,7 +10,7 @@ import { tensorOf } from './tensor.js';
 
 /**
  * @param {Engine} engine
- * @param {import('../modules/embedding.js').Ids} ids
+ * @param {import('./ids.js').Ids} ids
  * @param {Tensor} weight
  * @param {unknown} options
  * @returns {Tensor}

@@ -7,7 +7,7 @@ import {
   oneOf,
   or,
 } from '../checks/check.js';
-import { checkIntegers } from '../modules/embedding.js';
+import { checkIntegers } from './ids.js';
 import { binary, sumAlong } from './broadcast.js';
 import { checkFloats } from './operand.js';
 import { entropies } from './entropies.js';
@@ -65,7 +65,7 @@ const entropyTable = {
 /**
  * @param {Engine} engine
  * @param {Tensor} logits
- * @param {import('../modules/embedding.js').Ids} targets
+ * @param {import('./ids.js').Ids} targets
  * @param {CrossEntropyOptions} [options]
  * @returns {Tensor}
  */

@@ -1,7 +1,7 @@
 import { checkIndex, checkOptions, checkSize } from '../checks/check.js';
 import { misfit } from '../checks/error.js';
 import { copyArray } from '../checks/foreign.js';
-import { checkId } from '../modules/embedding.js';
+import { checkId } from '../tensor/ids.js';
 import { Tensor } from '../tensor/tensor.js';
 import * as shared from './model.js';
 import { calledThere } from './source.js';

@@ -1,13 +1,13 @@
 // What all functions of headwise/understanding share: the model, its texts, forwards, and pauses between these.
 import { checkFunction, checkIndex, checkShape, checkSignal } from '../checks/check.js';
-import { checkId, checkIntegers, isOneText } from '../modules/embedding.js';
+import { checkId, checkIntegers, isOneText } from '../tensor/ids.js';
 import { fitHeadMask } from '../modules/extras.js';
 import { checkHeadMask } from '../modules/forward-options.js';
 import { Tensor } from '../tensor/tensor.js';
 import { decoderConfig, unrecordedForward } from './source.js';
 
 /** @typedef {import('../models/language-model.js').LanguageModel} LanguageModel */
-/** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../tensor/ids.js').Ids} Ids */
 /** @typedef {import('../tensor/make-tensor.js').NestedNumbers} NestedNumbers */
 
 /**

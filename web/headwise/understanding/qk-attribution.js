@@ -100,7 +100,7 @@ function listParts(layers, heads) {
  * It costs a forward up to the layer, and a product with the output projection of each earlier layer.
  *
  * @param {import('./source.js').DecoderModel} model
- * @param {import('../modules/embedding.js').Ids} ids [tokens]
+ * @param {import('../tensor/ids.js').Ids} ids [tokens]
  * @param {QkAttributionOptions} options
  * @returns {Promise<QkAttribution>}
  * @throws {HeadwiseError} ERR_SHAPE: more than one text, or more tokens than contextLength; ERR_VALUE: an id, layer, head, query or key

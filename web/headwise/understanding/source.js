@@ -11,7 +11,7 @@ import { loaderThere } from '../worker/there.js';
 /** @typedef {import('../models/decoder.js').Decoder} Decoder */
 /** @typedef {import('../models/encoder.js').Encoder} Encoder */
 /** @typedef {import('../models/gpt2.js').Gpt2} Gpt2 */
-/** @typedef {import('../modules/embedding.js').Ids} Ids */
+/** @typedef {import('../tensor/ids.js').Ids} Ids */
 
 /**
  * An object here or in a Worker.

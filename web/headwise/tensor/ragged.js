@@ -3,10 +3,10 @@ import { maybe } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
 import { copyArray, copyList, isArray, reading } from '../checks/foreign.js';
-import { lengthIn } from '../tensor/make-tensor.js';
-import { sameShape } from '../tensor/shape.js';
+import { lengthIn } from './make-tensor.js';
+import { sameShape } from './shape.js';
 
-/** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
+/** @typedef {import('./operand.js').IdsOperand} IdsOperand */
 
 /** The most ids that are copied and padded here. More are read as rows of equal length are, or refused. */
 const most = 2 ** 20;
