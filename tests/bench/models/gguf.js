@@ -1,6 +1,6 @@
 // Writes GGUF, llama.cpp's format of models: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 import { open } from 'node:fs/promises';
-import { halfOf } from './write.js';
+import { halfOf } from '../../../web/page/models/train/half.js';
 
 /**
  * @typedef {['uint32' | 'float32', number] | ['bool', boolean] | ['string', string] | ['strings', string[]]

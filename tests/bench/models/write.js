@@ -2,6 +2,7 @@
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readModelConfig } from '../../../web/headwise/models/config.js';
+import { halfOf } from '../../../web/page/models/train/half.js';
 import { parametersOf } from './parameters.js';
 
 /** Values that are written at a time. */
@@ -23,14 +24,6 @@ function bitsOf(value) {
 
 /** To the nearest bfloat16. @param {number} value */
 const bfloatOf = (value) => (bitsOf(value) + 0x7fff + ((bitsOf(value) >>> 16) & 1)) >>> 16;
-
-/** To the nearest float16, for normal ones; smaller ones become 0. @param {number} value */
-export function halfOf(value) {
-  const rounded = bitsOf(value) + 0xfff + ((bitsOf(value) >>> 13) & 1);
-  const exponent = ((rounded >>> 23) & 255) - 112;
-  const sign = (rounded >>> 16) & 0x8000;
-  return exponent <= 0 ? sign : sign | (exponent << 10) | ((rounded >>> 13) & 1023);
-}
 
 /** @type {Readonly<Record<string, Stored>>} */
 export const dtypes = {
