@@ -86,7 +86,7 @@ lessonTest(
     await ended(page, 'error');
     assert.equal(await resultOf(page, 5), "The code threw { shape: [2, 3], why: 'odd' }.");
     await runInstead(page, 5, 'throw { get why() { throw 1; } };');
-    await resultSays(page, 5, 'The code threw what cannot be read.');
+    await resultSays(page, 5, 'The code threw a value that cannot be displayed.');
     await runInstead(page, 5, "await Promise.reject('none');");
     await resultSays(page, 5, 'The code threw none.');
   },
@@ -248,7 +248,7 @@ lessonTest(
     assert.equal(await textOf(page, stop), 'Stop');
     await page.click('#rooms a[href^="#bench"]');
     await page.waitForSelector('#exercise[data-state="stopped"]');
-    assert.match(await textOf(page, '#exercise .results'), /Stopped before it came to an end/);
+    assert.match(await textOf(page, '#exercise .results'), /Stopped before it finished/);
     await page.click('#rooms a[href^="#lessons"]');
     await page.waitForSelector('#exercise[data-state="done"]');
     assert.match(await textOf(page, '#exercise .results'), /2 of 3 right so far/);
@@ -368,7 +368,7 @@ for (const [words, code] of [
     async (page) => {
       await runInstead(page, 5, code);
       await ended(page, 'error');
-      assert.match(await resultOf(page, 5), /^The code was ended: .*no results/);
+      assert.match(await resultOf(page, 5), /^The code was stopped: .*not lesson results/);
       assert.equal(
         await page.$eval('.lesson > .busy', (busy) => busy.hasAttribute('hidden')),
         true,

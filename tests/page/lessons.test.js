@@ -147,7 +147,7 @@ lessonTest('a loop without end can be stopped, and the page works on', 'wrapper'
   );
   await page.click('.lesson .busy button');
   await ended(page, 'stopped');
-  assert.match(await resultOf(page, 3), /before.*1.*Stopped before it came to an end/);
+  assert.match(await resultOf(page, 3), /before.*1.*Stopped before it finished/);
   await page.click('.share-link button');
   await page.waitForFunction(() => location.hash.includes('code='));
   // A run would begin at once.

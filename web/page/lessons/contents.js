@@ -154,7 +154,7 @@ function nextEntry() {
   return lessons.find((one) => isBegun(one) && !isDone(one)) ?? lessons.find((one) => !isDone(one));
 }
 
-const FORGET = 'Forget how far you came, and all code that you changed? It cannot be brought back.';
+const FORGET = 'Delete your progress and all code that you changed? This cannot be undone.';
 
 /** @param {HTMLElement} place */
 export function showContents(place) {

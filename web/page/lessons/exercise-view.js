@@ -76,7 +76,7 @@ export class ExerciseView {
       },
       onRun: () => this.run(),
     });
-    const use = el('button', { type: 'button', class: 'quiet' }, 'Put it into the editor');
+    const use = el('button', { type: 'button', class: 'quiet' }, 'Copy it to the editor');
     use.addEventListener('click', () => {
       this.#step.editor.set(solution);
       this.run();
@@ -150,7 +150,7 @@ export class ExerciseView {
     this.#step.editor.mark((how === 'error' && place) || 0);
     const where = place === undefined ? '' : `Line ${place}: `;
     const error = step === 1 ? checkFailure(String(message), this.#code) : `${where}${message}`;
-    const failure = how === 'error' ? error : 'Stopped before it came to an end.';
+    const failure = how === 'error' ? error : 'Stopped before it finished.';
     if (how === 'done') this.#judge(checks);
     else this.#say(failure, 'message error');
     const notes = late?.step === 0 ? [lateNote(late.line)] : [];

@@ -62,7 +62,9 @@ function keepOnly(object, kept) {
       const hasShut = Reflect.defineProperty(at, name, { value: undefined, configurable: false });
       const left = Object.getOwnPropertyDescriptor(at, name);
       if (!hasShut && (!left || !('value' in left) || isReference(left.value))) {
-        throw new Error(`The lesson could not be run apart from the page: “${name}” stays.`);
+        throw new Error(
+          `The lesson could not be isolated from the page: “${name}” cannot be removed.`,
+        );
       }
     }
   }

@@ -214,7 +214,7 @@ export class LessonView {
   /** Says where the run ended, and in all steps without a result why they have none. @param {Outcome} outcome */
   #fail({ how, step, message, line }) {
     const where = line === undefined ? '' : `Line ${line}: `;
-    const words = how === 'error' ? `${where}${message}` : 'Stopped before it came to an end.';
+    const words = how === 'error' ? `${where}${message}` : 'Stopped before it finished.';
     this.#show(step, false, el('p', { class: 'message error', role: 'alert' }, words));
     this.#views[step].editor.mark(line ?? 0);
     const reason = this.#hasBegun(how)

@@ -260,7 +260,11 @@ addEventListener(
       steps,
       (next) => post({ step: next }),
       (item) => post({ item }),
-    ).catch(() => ({ how: 'error', step, message: 'The code threw what cannot be read.' }));
+    ).catch(() => ({
+      how: 'error',
+      step,
+      message: 'The code threw a value that cannot be displayed.',
+    }));
     post({ outcome });
   },
   { once: true },

@@ -25,7 +25,7 @@ import { readStep } from './imports.js';
 /** A run shows some hundred things at most: more messages than this come from code that posts its own. */
 const MOST_MESSAGES = 2000;
 
-const FLOOD = 'The code was ended: it sent the page messages that are no results.';
+const FLOOD = 'The code was stopped: it sent the page messages that are not lesson results.';
 
 /** @param {any} item whether it may be shown; its parts are looked at when it is drawn */
 const isItem = (item) => typeof item?.kind === 'string' && typeof item.name !== 'object';
