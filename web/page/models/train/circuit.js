@@ -36,20 +36,20 @@ const PREFERS = 1.5;
  */
 const ROLES = {
   duplicate: {
-    words: 'duplicate-token heads: the subject’s second place looks at its first',
+    words: 'duplicate-token heads (S2 attends to S1)',
     weight: ({ duplicate }) => duplicate,
   },
   inhibition: {
-    words: 'S-inhibition heads: the end looks at the subject’s second place',
+    words: 'S-inhibition heads (END attends to S2)',
     weight: ({ inhibition }) => inhibition,
   },
   both: {
     words:
-      'heads that read the name that stands second: over both orders of the names the end looks at either alike',
+      'heads that read the second name (over both orders of the names, END attends about equally to IO and S1)',
     weight: ({ mover, subject }) => (mover > PREFERS * subject ? 0 : mover + subject),
   },
   mover: {
-    words: `name movers: the end looks at the indirect object, more than ${PREFERS} times as much as at the subject’s first place, most of all where it stands first`,
+    words: `name movers (END attends to IO, more than ${PREFERS} times as much as to S1, most where IO comes first)`,
     weight: ({ mover, subject }) => (mover > PREFERS * subject ? mover : 0),
   },
 };
@@ -164,8 +164,8 @@ export function circuitPart({ difference, heads, roles, accuracy }) {
     const share = (100 * accuracy[role]).toFixed(1);
     const most = Math.max(...heads.flat().map(weight));
     return roles[role].length > 0
-      ? `- **${roles[role].join(', ')}**: ${words}. Without them the right name is the likeliest in ${share} % of the sentences.`
-      : `- No head is among the ${words}. The most that one looks there is ${most.toFixed(2)}.`;
+      ? `- **${roles[role].join(', ')}**: ${words}. Without them, the right name is the likeliest in ${share} % of the sentences.`
+      : `- There are no ${words}; the largest such weight is ${most.toFixed(2)}.`;
   });
   const columns = [
     'S2 on S1',
