@@ -83,7 +83,7 @@ export const details = (room) =>
           to see whether it matters.
         </p>
       </details>
-      <div class="explore-costs">
+      <div>
         <p class="note" id="explore-cost">${drawn(() => costWords(room))}</p>
         <p class="note" id="explore-span">${drawn(() => room.seen.value && spanWords(room.seen.value))}</p>
       </div>

@@ -111,7 +111,7 @@ export function plots(measured, current) {
   const byTokens = () => timed(alongTokens.value, (work) => work.tokens);
   const byHeads = () => timed(alongHeads.value, (work) => work.heads);
   return html`
-    <p class="figure-headline" id="current-time">${drawn(() => currentWords(measured, current.value))}</p>
+    <p id="current-time">${drawn(() => currentWords(measured, current.value))}</p>
     <div class="plot-menus row">
       ${drawn(() => [
         field('Width', 'plot-width', options(WIDTHS), String(width.value), choice(width)),

@@ -87,8 +87,8 @@ export function stepper(numbers) {
   const player = createPlayer();
   const { step, isPlaying, choose, toggle } = player;
   return html`<div class="stepper">
-    <div class="stepper-drawing">${drawn(() => drawing(numbers, step.value))}</div>
-    <div class="stepper-side">
+    <div>${drawn(() => drawing(numbers, step.value))}</div>
+    <div>
       ${stepList(player)}
       <p class="stepper-words" role="status">${drawn(() => STEPS[step.value].words)}</p>
       <div class="row">
