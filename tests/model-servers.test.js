@@ -276,7 +276,7 @@ for (const [name, absence, words] of absences)
 test('what 403 means on the hub is said of the hub alone', async () => {
   const server = new Server();
   server.answer = () => new Response('', { status: 403 });
-  await rejectsCode(server.open(), 'ERR_LOAD', '403', 'has to be asked for');
+  await rejectsCode(server.open(), 'ERR_LOAD', '403', 'request access');
   const elsewhere = await server.open('https://models.example/m/').catch((error) => error);
   isHeadwiseError(elsewhere, 'ERR_LOAD', ['403', 'expected the file']);
   assert.doesNotMatch(elsewhere.message, /asked for/);

@@ -39,14 +39,14 @@ const failures = [
     () => 'org/model',
     { status: 403 },
     'ERR_LOAD',
-    ['403 Forbidden', 'has to be asked for'],
+    ['403 Forbidden', 'request access'],
   ],
   [
     'a server that nobody runs',
     () => 'http://127.0.0.1:1/x/',
     {},
     'ERR_LOAD',
-    ['http://127.0.0.1:1/x/config.json', 'nobody answers'],
+    ['http://127.0.0.1:1/x/config.json', 'no response from the server'],
   ],
   [
     'a folder that is not there',
@@ -150,7 +150,7 @@ test('a machine that is offline, and a server that allows no other origins, are 
       [false, 'https://page.example', 'this machine is offline'],
       [true, 'https://page.example', 'CORS'],
       [true, 'null', 'CORS'],
-      [true, 'https://other.example', 'nobody answers; expected'],
+      [true, 'https://other.example', 'no response from the server; expected'],
     ])) {
       Object.defineProperty(globalThis, 'navigator', { value: { onLine }, configurable: true });
       const of = origin === 'null' ? 'https://other.example' : origin;

@@ -71,7 +71,7 @@ test(
       const message = await page.evaluate(sum, `${models.origin}/other/`);
       assert.match(
         String(message),
-        /^ERR_LOAD .*\/other\/config\.json: could not be read: nobody answers, or .*CORS/,
+        /^ERR_LOAD .*\/other\/config\.json: could not be read: no response from the server, or .*CORS/,
       );
     } finally {
       models.close();

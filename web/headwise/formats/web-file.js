@@ -19,7 +19,7 @@ const fetchFailed = /^(Failed to fetch|fetch failed|Load failed|Network ?Error|n
 /** What an answer's status means on Hugging Face's hub. @type {Readonly<Record<number, string>>} */
 const meanings = {
   401: 'it is private or gated, or there is no such model: expected one that is open, or options.fetch to send a token',
-  403: 'access to it has to be asked for: expected one that is open, or options.fetch to send a token',
+  403: 'you must request access to it: expected one that is open, or options.fetch to send a token',
 };
 
 /** An address under which a file never changes: Hugging Face's of a commit. @param {URL} url */
@@ -50,8 +50,8 @@ function whyNot(url) {
     return 'this machine is offline';
   }
   return origin === undefined || origin === url.origin
-    ? 'nobody answers'
-    : 'nobody answers, or the server does not allow pages of other origins (CORS)';
+    ? 'no response from the server'
+    : 'no response from the server, or it does not allow pages of other origins (CORS)';
 }
 
 /** Of an answer with a part: where it begins, and the file's length if the server says it. @param {Response} response */
