@@ -134,7 +134,7 @@ roomTest('lines of several heads are drawn over each other, in their colours', '
   assert.ok((await strokes()).length >= 2);
   const words = await textOf(page, '#explore-overlay');
   assert.match(words, new RegExp(`Head ${shortName(other)}.*${FIRST}`));
-  await page.click(`#explore-overlay [aria-label="Draw no lines of ${FIRST}"]`);
+  await page.click(`#explore-overlay [aria-label="Hide the lines of ${FIRST}"]`);
   await page.waitForFunction(() => !location.hash.includes('lines'));
 });
 
@@ -215,7 +215,7 @@ roomTest('a text too long for the address survives a reload', '', async (page) =
   await says(page, '#explore-message', /no text yet/);
   assert.equal(await textOf(page, '#explore-room-left'), '');
   await page.evaluate(() => (location.hash = '#explore?kept=1-1'));
-  await says(page, '#explore-kept', /this browser does not have\. Here is the sample/);
+  await says(page, '#explore-kept', /not stored in this browser\. The sample text is shown instead/);
   await openMenu(page, 'explore-files');
   await page.waitForSelector('#explore-link');
 });

@@ -99,5 +99,5 @@ roomTest('another text that is too long for the address is kept', '?mode=why', a
   assert.equal(await valueOf(page, OTHER), other);
   await page.evaluate(() => localStorage.clear());
   await page.reload();
-  await says(page, '#explore-kept', /^This address is for a long text/);
+  await says(page, '#explore-kept', /^This link refers to a long text/);
 });

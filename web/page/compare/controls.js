@@ -120,7 +120,11 @@ class Controls {
   #showText;
   #showSeed;
   #own = byId('own', HTMLDivElement);
-  #lost = el('p', { class: 'note', id: 'compare-kept' }, `${LOST} Here is the sample.`);
+  #lost = el(
+    'p',
+    { class: 'note', id: 'compare-kept' },
+    `${LOST} The sample text is shown instead.`,
+  );
   #width = selectOf('width');
   #heads = selectOf('heads');
   #causal = inputOf('causal');

@@ -49,11 +49,11 @@ export const overlayChoice = (room) =>
     const names = [room.title.value, ...overlay.map(shortName)];
     return html`<div class="overlay" id="explore-overlay">
       ${names.map(
-        (name, i) => html`<span class="overlay-head"
-          ><span class="swatch" style="background: ${headColour(i)}"></span>${name}${
+        (name, i) =>
+          html`<span><span class="swatch" style="background: ${headColour(i)}"></span>${name}${
             i === 0
               ? ''
-              : html` <button type="button" class="quiet" aria-label="Draw no lines of ${name}"
+              : html` <button type="button" class="quiet" aria-label="Hide the lines of ${name}"
                   @click=${() => room.choices.overlay(overlay[i - 1])}>×</button>`
           }</span>`,
       )}

@@ -49,8 +49,8 @@ const isUnknown = ({ state, message }) => isNowhere(state.value.model) && messag
 /** What is said of long texts that the address names and this browser does not have. @param {Explorer} room */
 function lostWords({ state }) {
   const { value: now } = state;
-  if (now.kept !== null) return `${LOST} Here is the sample.`;
-  return now.keptOther === null ? '' : `${LOST} It was to be compared with this one.`;
+  if (now.kept !== null) return `${LOST} The sample text is shown instead.`;
+  return now.keptOther === null ? '' : `${LOST} It was the text to compare with this one.`;
 }
 
 /** @param {Explorer} room @param {Record<'open' | 'save' | 'help', () => void>} show opens a dialog */
@@ -176,7 +176,7 @@ function mapsView(room, parts) {
     focusToken(last?.token);
   };
   const panel = html`<div class="explore-panel">
-      <div class="pins-head" ?hidden=${drawn(() => room.pins.value.length < 2)}>
+      <div ?hidden=${drawn(() => room.pins.value.length < 2)}>
         <button type="button" class="quiet" id="explore-unpin"
           @click=${clear}>Clear pins</button>
       </div>

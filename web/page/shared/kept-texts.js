@@ -29,9 +29,9 @@ export const tooLong = () =>
 
 /** Said after the length of a text: something only of one that the address does not take along. @param {string | null} text */
 export const linkWords = (text) =>
-  isLinkable(text) ? '' : `; ${tooLong()}, others see the sample`;
+  isLinkable(text) ? '' : `; ${tooLong()}, others will see the sample text`;
 /** Where no such text is found. */
-export const LOST = 'This address is for a long text that this browser does not have.';
+export const LOST = 'This link refers to a long text that is not stored in this browser.';
 
 /** So many are kept, the newest. */
 const MOST = { [OWN]: 100, [BROUGHT]: 10 };
