@@ -253,9 +253,7 @@ roomTest(
       location.hash = '#bench';
     });
     await page.waitForFunction(() =>
-      document
-        .getElementById('train-kept')
-        ?.textContent?.includes('Explore opens it when you go there.'),
+      document.getElementById('train-kept')?.textContent?.includes('Open Explore to see it.'),
     );
     assert.equal(await page.evaluate(() => location.hash), '#bench');
     await page.click('#rooms a[data-room=explore]');

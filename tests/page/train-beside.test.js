@@ -53,7 +53,7 @@ roomTest(
     await page.click('#train-mute-second');
     await page.waitForSelector('.train-heads .muted');
     assert.deepEqual(await mutedHeads(), [[], ['L0H1']]);
-    await says(page, '#train-link', /^The address shows these runs without muting\.$/);
+    await says(page, '#train-link', /^The address does not record muted heads\.$/);
   },
 );
 
@@ -68,7 +68,7 @@ roomTest(
       ),
     );
     assert.deepEqual(rows, [1, 1]);
-    assert.match(await textOf(page, '.train-below'), /^An example, and below each token/);
+    assert.match(await textOf(page, '.train-below'), /^An example, with the model’s prediction below/);
   },
 );
 

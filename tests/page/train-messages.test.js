@@ -121,7 +121,11 @@ roomTest('a wrong seed is said, and the old one is there again', '#train?seed=7'
   for (const seed of ['-1', '1.5', '', '99999999999']) {
     await typeSeed(page, seed);
     await page.keyboard.press('Tab');
-    await says(page, 'train-message', /^The seed stays 7: .* from 0 to 4,294,967,295\.$/);
+    await says(
+      page,
+      'train-message',
+      /^The seed must be .* from 0 to 4,294,967,295; it is still 7\.$/,
+    );
     assert.equal(await page.$eval('#train-seed', (one) => /** @type {any} */ (one).value), '7');
     await page.click('#train-once');
     await says(page, 'train-message', /^$/);

@@ -5,7 +5,8 @@ import { pause, reached, resting, roomTest } from './train-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
-const WITHOUT = 'The address shows this run without muting; save or keep it to have this one.';
+const WITHOUT =
+  'The address does not record muted heads. To keep this run, save it or keep it in this browser.';
 
 /** @param {Page} page @param {RegExp} words waits until the note of the link says them */
 const linkSays = (page, words) =>
@@ -23,7 +24,7 @@ roomTest(
     await pause(page);
     await linkSays(page, /It shows the same run, to the bit/);
     await page.click('#train-mute');
-    await linkSays(page, /without muting/);
+    await linkSays(page, /does not record muted heads/);
     assert.equal(await textOf(page, '#train-link'), WITHOUT);
     await page.click('#train-once');
     await resting(page);
@@ -35,7 +36,7 @@ roomTest(
     await page.click('#train-restart');
     await linkSays(page, /It shows the same run, to the bit/);
     await page.click('#train-resume');
-    await linkSays(page, /without muting/);
+    await linkSays(page, /does not record muted heads/);
   },
 );
 

@@ -39,7 +39,7 @@ export const answers = (room, run) =>
     };
     // Of two runs it stands above the map that names its tokens.
     const example = room.seenRuns.value.length > 1 ? 'An example' : 'The example above';
-    return html`<p class="note">${example}, and below each token what the model says next:
+    return html`<p class="note">${example}, with the model’s prediction below each token:
         <b class="train-count" translate="no">${right} of ${asked}</b> right.</p>
       <ol class="train-answers" translate="no">${ids.map(cell)}</ol>`;
   });

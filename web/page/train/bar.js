@@ -48,7 +48,7 @@ function takeSeed(room, input) {
   const before = room.settings.peek().seed;
   input.value = String(before);
   room.say(
-    `The seed stays ${before}: it has to be a whole number from 0 to ${formatCount(MAX_SEED)}.`,
+    `The seed must be a whole number from 0 to ${formatCount(MAX_SEED)}; it is still ${before}.`,
     true,
   );
 }

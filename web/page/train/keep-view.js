@@ -136,7 +136,7 @@ export function keepView(store, room) {
   };
   const openAndSay = async (/** @type {Told} */ told) => {
     if (!(await openInExplore(store, room, told)))
-      requests.say('The model is ready: Explore opens it when you go there.');
+      requests.say('The model is ready. Open Explore to see it.');
   };
   const goOnWords = () => {
     const alone = which() && ', with this run alone';

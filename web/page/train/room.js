@@ -112,7 +112,7 @@ const beside = (room, runs) => [
   scoreKey(room),
   ...runs.map((run, i) => {
     const title =
-      i === 0 ? 'This run' : `Beside it: ${differenceOf(runs[0].settings, run.settings)}`;
+      i === 0 ? 'This run' : `Compared with: ${differenceOf(runs[0].settings, run.settings)}`;
     return html`<div class="train-all" role="group" aria-label=${title}>
       <div class="part-head"><h2 class="train-name ${i === 0 ? 'first' : 'second'}">${title}</h2></div>
       ${headsGrid(room, run, title)}
@@ -130,8 +130,8 @@ const linkNote = (room) =>
     for (const { version } of runs) void version.value;
     if (runs.some((run) => run.wasMuted))
       return runs.length > 1
-        ? 'The address shows these runs without muting.'
-        : 'The address shows this run without muting; save or keep it to have this one.';
+        ? 'The address does not record muted heads.'
+        : 'The address does not record muted heads. To keep this run, save it or keep it in this browser.';
     if (!isLinkable(text)) {
       return `Your text is ${tooLong()}. Another browser shows the same run, to the bit, when the same text is pasted there.`;
     }
@@ -163,7 +163,7 @@ export function openTrain(store) {
       </section>
       ${settingsView(room)}
       <section aria-labelledby="train-more-title">
-        <h2 id="train-more-title">What is behind it</h2>
+        <h2 id="train-more-title">Details</h2>
         <p class="note">
           ${historyNote(room)} <span id="train-link">${linkNote(room)}</span>
         </p>

@@ -95,7 +95,7 @@ const comparison = (room) =>
     const own =
       other && chosen === 'own' ? [['own', capitalized(differenceOf(settings, other))]] : [];
     return field(
-      'Beside it',
+      'Compare with',
       'train-other',
       [['none', 'No other run'], ...choices, ...own],
       chosen,

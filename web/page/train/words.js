@@ -22,25 +22,25 @@ export const TASK_WORDS = {
   induction: {
     title: 'Induction: letters that repeat',
     happens:
-      'A small transformer reads letters that repeat with a period, and learns to say the next one.',
+      'A small transformer reads letters that repeat with a period, and learns to predict the next letter.',
     look: 'At first all maps are a blur. From about step 300 heads of layer 1 look at the letter that followed the same letter earlier: these are induction heads.',
     further:
       'They need heads of layer 0 that look one token back: one of these grows sharper until the end.',
     ...{ answer: 'induction', pace: 25, steps: 1200 },
   },
   reversal: {
-    title: 'Reversal: say it backwards',
+    title: 'Reversal: letters in reverse order',
     happens:
-      'A small transformer reads 16 letters and a mark, and learns to say the letters backwards.',
-    look: 'After about 100 steps an anti-diagonal appears: each query looks at the letter that it has to say.',
-    further: 'Each answer is always at the same place of the row.',
+      'A small transformer reads 16 letters and a mark, and learns to write the letters in reverse order.',
+    look: 'After about 100 steps an anti-diagonal appears: each query looks at the letter that it must predict.',
+    further: 'Each answer is always at the same position.',
     ...{ answer: 'answer', pace: 10, steps: 400 },
   },
   sorting: {
-    title: 'Sorting: letters in their order',
+    title: 'Sorting: letters in alphabetical order',
     happens:
-      'A small transformer reads 16 different letters and a mark, and learns to say them in alphabetical order.',
-    look: 'No place is right for all rows: the heads have to look for letters by what they are. The weights on the answer stay soft.',
+      'A small transformer reads 16 different letters and a mark, and learns to write them in alphabetical order.',
+    look: 'No position is right for all rows: the heads must find each letter by its content. The weights on the answer stay soft.',
     further: 'After about 300 steps 95 % are right.',
     ...{ answer: 'answer', pace: 10, steps: 600 },
   },
@@ -55,7 +55,7 @@ export const TASK_WORDS = {
   austen: {
     title: 'Austen: characters of a novel',
     happens:
-      'A small transformer reads the beginning of Pride and Prejudice, and learns to say each next character.',
+      'A small transformer reads the beginning of Pride and Prejudice, and learns to predict each next character.',
     look: 'Below the maps the model writes: first noise, then letters as frequent as in English, then words. Heads of layer 0 turn to the characters just before.',
     further: '',
     ...{ answer: 'repeats', pace: Infinity, steps: 3200 },
@@ -63,7 +63,7 @@ export const TASK_WORDS = {
   own: {
     title: 'A text of your own',
     happens:
-      'A small transformer reads your text, and learns to say each next character. The text stays on this machine.',
+      'A small transformer reads your text, and learns to predict each next character. The text stays on this machine.',
     look: 'Below the maps the model writes: first noise, then letters as frequent as in your text, then words.',
     further: '',
     ...{ answer: 'repeats', pace: Infinity, steps: 3200 },
