@@ -3,7 +3,7 @@
 #include <math.h>
 
 enum {
-  /* What is held may be so many times what a run needs, and a little in any case. */
+  /* Memory held may be this many times what a run needs; a little is kept in any case. */
   MUCH_LESS = 4,
   LITTLE_BYTES = 1 << 20,
   MOST_PATIENCE = 16,

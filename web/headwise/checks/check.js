@@ -66,7 +66,7 @@ export function checkOptions(options, known, owner, name = `${owner}: options`, 
  */
 
 /**
- * What a table says, for who goes through it again and again.
+ * What a table says, in the form that each call reads.
  * @typedef {object} Plan
  * @property {readonly string[]} names
  * @property {readonly Check[]} checks

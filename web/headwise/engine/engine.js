@@ -257,7 +257,7 @@ export class Engine {
   }
 
   /**
-   * What nobody has any more is collected, so that the next try finds room.
+   * Has unreachable objects collected, so that the next try finds room.
    * @param {string} what was being done or made
    */
   #noMemory(what) {

@@ -1,8 +1,8 @@
-/** Of an address no more is shown in a message. */
+/** Characters of an address that a message shows. */
 const ADDRESS = 500;
 
 /**
- * A text as a message shows it: a long one without its midst.
+ * A text as a message shows it: a long one with its middle cut out.
  * @param {string} text
  * @param {number} [most] characters
  */

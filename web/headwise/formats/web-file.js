@@ -260,7 +260,7 @@ export class WebFile {
     return undefined;
   }
 
-  /** Of older browsers a Range asks servers of other origins for a leave that not all of them give. */
+  /** In older browsers a Range header makes a request of another origin need a permission that some servers refuse. */
   get mayForbidRanges() {
     return whyNot(this.url).includes('CORS');
   }

@@ -24,7 +24,7 @@ const storedBytes = 2 ** 23;
 const attempts = 4;
 const firstWait = 200;
 
-/** So long is waited, at most, if a server asks for it: who waits longer is told. */
+/** The longest wait that a server may ask for, in milliseconds: of a longer one the caller is told. */
 const longestWait = 15_000;
 
 /** @param {readonly (readonly [start: number, end: number])[]} runs in order @returns {[start: number, end: number][]} */

@@ -216,7 +216,7 @@ export class Parameter {
 }
 
 /**
- * What a place is of: the same parameter may be met under several names.
+ * What tells parameters apart: the same one may be met under several names.
  * @param {Place} place
  */
 export const identityOf = (place) => (place instanceof ModulePlace ? place : place.tensor);

@@ -71,7 +71,7 @@ export const MODELS = {
     telling: [
       { layer: 2, head: 2, seen: 'the first name: in the sample, who is given something' },
       { layer: 1, head: 1, seen: 'the one who gives' },
-      { layer: 0, head: 1, seen: 'the name that stands second' },
+      { layer: 0, head: 1, seen: 'the second name' },
     ],
   },
 };

@@ -24,7 +24,7 @@ export const withStop = (words) => (/[.!?]$/.test(words) ? words : `${words}.`);
 /** Characters of a message that are shown: a file or an address may make it as long as it likes. */
 const LONGEST = 1000;
 
-/** @param {string} words @returns {string} without their midst if they are long: a browser lays out millions of characters for minutes */
+/** @param {string} words @returns {string} with their middle cut out if they are long: a browser lays out millions of characters for minutes */
 export const cutWords = (words) => shortened(words, LONGEST);
 
 /**
