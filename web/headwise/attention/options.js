@@ -48,7 +48,7 @@ import { prepareMask } from './mask.js';
  * @property {boolean} [enableGqa] true lets k and v have fewer heads, a divisor of q's. Adjacent heads of q share each.
  *   Default false
  * @property {readonly number[] | NumberArray | BigIntArray} [kvLengths] the number of valid keys of each batch entry, past
- *   ones included, from 0 to Lkv; 0 gives zeros
+ *   ones included, from 0 to Lkv; 0 gives zeros. q of rank 2 or 3 is one entry: then the first axis of rank 3 is heads
  * @property {import('./operands.js').Past} [past] precedes k and v; the result then has present
  * @property {number} [dropoutP] default 0; drawn from the engine's generator as in torch, regardless of any module's mode
  * @property {NeedWeights} [needWeights] true: the probabilities after dropout; 'scores': the scaled scores before softcap;
