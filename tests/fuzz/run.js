@@ -4,6 +4,7 @@
 //   --only c | js  one half, for all of the time
 // What is found is printed with how to run it again; it becomes a test.
 import { mkdirSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as child from '../child.js';
@@ -31,19 +32,24 @@ async function fuzzC(minutes) {
   const targets = readdirSync(join(ROOT, 'tests', 'fuzz'))
     .filter((name) => name.startsWith('fuzz_') && name.endsWith('.c'))
     .map((name) => name.slice(0, -2));
-  for (const target of targets) {
-    // What was interesting is kept, so that the next run goes on from there.
-    const corpus = join(BUILD, 'corpus', target);
-    mkdirSync(corpus, { recursive: true });
-    const seconds = Math.max(1, Math.round((minutes * 60) / targets.length));
-    console.log(`\n${target}: ${seconds} s`);
-    const options = ['-max_len=256', '-timeout=60', '-print_final_stats=1', '-verbosity=0'];
-    const times = [`-max_total_time=${seconds}`];
-    const artifacts = `-artifact_prefix=${join(BUILD, `${target}-`)}`;
-    await run(join(BUILD, target), [...options, ...times, artifacts, corpus], {
-      seconds: seconds + 120,
-    });
-  }
+  const seconds = Math.max(1, Math.round((minutes * 60 * availableParallelism()) / targets.length));
+  const found = await inParallel(targets, (target) => fuzzTarget(target, seconds));
+  if (found.includes(true)) process.exit(1);
+}
+
+/** @param {string} target @param {number} seconds @returns {Promise<boolean>} whether it found something */
+async function fuzzTarget(target, seconds) {
+  // What was interesting is kept, so that the next run goes on from there.
+  const corpus = join(BUILD, 'corpus', target);
+  mkdirSync(corpus, { recursive: true });
+  const options = ['-max_len=256', '-timeout=60', '-print_final_stats=1', '-verbosity=0'];
+  const times = [`-max_total_time=${seconds}`];
+  const artifacts = `-artifact_prefix=${join(BUILD, `${target}-`)}`;
+  const args = [...options, ...times, artifacts, corpus];
+  const limit = { cwd: ROOT, seconds: seconds + 120 };
+  const { status, stdout, stderr } = await child.run(target, join(BUILD, target), args, limit);
+  console.log(`\n${target}: ${seconds} s\n${stdout}${stderr}`);
+  return status !== 0;
 }
 
 /** @param {number} minutes */
