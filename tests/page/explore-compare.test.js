@@ -215,7 +215,11 @@ roomTest('a text too long for the address survives a reload', '', async (page) =
   await says(page, '#explore-message', /no text yet/);
   assert.equal(await textOf(page, '#explore-room-left'), '');
   await page.evaluate(() => (location.hash = '#explore?kept=1-1'));
-  await says(page, '#explore-kept', /not stored in this browser\. The sample text is shown instead/);
+  await says(
+    page,
+    '#explore-kept',
+    /not stored in this browser\. The sample text is shown instead/,
+  );
   await openMenu(page, 'explore-files');
   await page.waitForSelector('#explore-link');
 });

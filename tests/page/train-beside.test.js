@@ -68,7 +68,10 @@ roomTest(
       ),
     );
     assert.deepEqual(rows, [1, 1]);
-    assert.match(await textOf(page, '.train-below'), /^An example, with the model’s prediction below/);
+    assert.match(
+      await textOf(page, '.train-below'),
+      /^An example, with the model’s prediction below/,
+    );
   },
 );
 
