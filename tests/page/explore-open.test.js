@@ -177,7 +177,7 @@ async function table(page) {
 filesTest('weights from a file are drawn, with the tokens that came along', '', async (page) => {
   await reread(page, () => chooseFiles(page, 'attn.npy', 'tokens.json'));
   assert.equal(await isSeen(page, '.explore-files'), false);
-  assert.match(await textOf(page, '#explore-cost'), /^5 tokens, 2 × 3 heads;/);
+  assert.match(await textOf(page, '#explore-cost'), /^5 tokens, 2 × 3 heads\./);
   assert.match(
     await textOf(page, '#explore-opened'),
     /attn\.npy: attention weights, .* sent nowhere/,

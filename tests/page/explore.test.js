@@ -44,7 +44,7 @@ roomTest('the first view has a text, every head and what they cost', '', async (
   assert.match(
     await textOf(page, '#explore-cost'),
     new RegExp(
-      `^${n} tokens, ${layers} × ${heads} heads: read in [\\d.]+ m?s; all maps from [\\d.]+ [KM]iB`,
+      `^${n} tokens, ${layers} × ${heads} heads: read in [\\d.]+ m?s\\. Kept for the maps: [\\d.]+ [KM]iB`,
     ),
   );
   assert.equal(await textOf(page, '.map-title'), longName(first));

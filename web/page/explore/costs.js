@@ -24,11 +24,12 @@ export function costWords({ run, hasModel }) {
   if (!run.value) return '';
   const { n, layers, heads, ms, bytes, residualBytes } = run.value;
   const read = hasModel.value ? `: read in ${formatTime(ms)}` : '';
+  const matrices = formatBytes(4 * layers * heads * n * n);
   return (
-    `${plural(n, 'token')}, ${layers} × ${heads} heads${read}; ` +
-    `all maps from ${formatBytes(bytes)} (${formatBytes(4 * layers * heads * n * n)} as matrices)` +
+    `${plural(n, 'token')}, ${layers} × ${heads} heads${read}. ` +
+    `Kept for the maps: ${formatBytes(bytes)} (the full matrices would take ${matrices}).` +
     (residualBytes > 0
-      ? `; with ${formatBytes(residualBytes)} more, muting starts at the head’s layer`
+      ? ` Another ${formatBytes(residualBytes)} lets muting start at the head’s layer.`
       : '')
   );
 }

@@ -19,11 +19,11 @@ import { headsBar, isSkipped } from './waiting.js';
 /** @type {[ExploreState['by'], string][]} */
 const MEASURES = [
   ['none', 'nothing'],
-  ['attribution', 'attribution: what it writes'],
-  ['effect', 'ablation: lost without it'],
-  ['mean-effect', 'ablation: lost with its mean'],
-  ['resample-effect', 'ablation: lost with shuffled text'],
-  ['patching', 'patching: what it brings back'],
+  ['attribution', 'attribution (direct)'],
+  ['effect', 'ablation (zero)'],
+  ['mean-effect', 'ablation (mean)'],
+  ['resample-effect', 'ablation (shuffled text)'],
+  ['patching', 'patching (recovered share)'],
   ...SCORES.map(
     ([score, name]) => /** @type {[ExploreState['by'], string]} */ ([score, name.toLowerCase()]),
   ),
