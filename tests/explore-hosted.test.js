@@ -71,7 +71,7 @@ test('of a model that not everybody may read a visitor learns what to do', async
     await assert.rejects(openModel(hw, { source: 'https://huggingface.co/org/gated' }), {
       code: 'ERR_LOAD',
       message:
-        /^There is no model https:.*\/org\/gated, or .* download its files .* drop their folder here\.$/,
+        /^The model https:.*\/org\/gated does not exist, .* download its files .* drop their folder here\.$/,
     });
   }
 });

@@ -43,7 +43,7 @@ roomTest(
     await says(
       page,
       '#explore-continue-how [role=status]',
-      /^“Tokens” stays 3: it has to be a whole number from 1 to 200\.$/,
+      /^“Tokens” must be a whole number from 1 to 200; it is still 3\.$/,
     );
     assert.equal(await valueOf('#explore-count'), '3');
     const isSeen = await page.$eval('#explore-continue-how [role=status]', (told) => {

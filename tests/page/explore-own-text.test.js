@@ -119,7 +119,11 @@ pageTest(
       /^This model’s vocabulary lacks “a” and “é”: they are left out\.$/,
     );
     await write(page, 'twelve plus one');
-    await says(page, '#explore-message', /^This model’s vocabulary has no character of this text/);
+    await says(
+      page,
+      '#explore-message',
+      /^This model’s vocabulary has none of this text’s characters/,
+    );
   },
   afterStep,
 );

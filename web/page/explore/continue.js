@@ -43,7 +43,7 @@ function takeNumber(room, [name, label], input, tell) {
   const before = room.state.peek()[name];
   input.value = String(before);
   const range = `${isWhole ? 'a whole number' : 'a number'} from ${least} to ${formatCount(most)}`;
-  tell(`“${label}” stays ${before}: it has to be ${range}.`);
+  tell(`“${label}” must be ${range}; it is still ${before}.`);
 }
 
 /** How tokens are chosen. @param {Explorer} room */

@@ -68,7 +68,7 @@ export function noteOf(state) {
     case 'norms':
       return 'Each weight times the length of what the head writes for that key, as a share of its row (Kobayashi et al. 2020).';
     case 'mean':
-      return 'The mean of the heads’ weights: no head need look like it.';
+      return 'The mean of the heads’ weights. No single head may look like this.';
     case 'max':
       return 'Each cell shows the largest weight of any head, so rows do not sum to 1.';
     case 'rollout':

@@ -31,7 +31,7 @@ export function idTokens(vocabSize) {
         const told = odd.length > TOLD ? `${odd.slice(0, TOLD)}…` : odd;
         throw new PageError(
           'ERR_FORMAT',
-          `“${told}” is not a token id of this model, which came without a tokenizer; expected whole numbers from 0 to ${formatCount(vocabSize - 1)}, with spaces between.`,
+          `“${told}” is not a token id of this model, which reads its text as token ids; expected whole numbers from 0 to ${formatCount(vocabSize - 1)}, with spaces between.`,
         );
       }
       return words.map(Number);

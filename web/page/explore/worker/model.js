@@ -95,7 +95,7 @@ function withAdvice(error, files) {
   if (!(error instanceof UnclearError && 'source' in files)) return error;
   return new PageError(
     'ERR_LOAD',
-    `There is no model ${files.source}, or not everybody may read it: it is private, or its licence has to be accepted. If you may read it, download its files from its own page, and drop their folder here.`,
+    `The model ${files.source} does not exist, is private, or requires accepting a licence. If you have access, download its files from its own page, and drop their folder here.`,
     { cause: error },
   );
 }
@@ -201,7 +201,7 @@ export function idsOf(model, text, added, isSample = false) {
     const why =
       tokens.sample !== undefined || text.trim() === ''
         ? `There is no text yet: type ${what}.`
-        : 'This model’s vocabulary has no character of this text: type another one.';
+        : 'This model’s vocabulary has none of this text’s characters: type something else.';
     throw new PageError('ERR_EMPTY', why);
   }
   const beyond = ids.find((id) => id >= vocabSize);

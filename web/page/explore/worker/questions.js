@@ -190,7 +190,7 @@ export async function losses(asked) {
 export function tokenOf(words) {
   const { text } = opened();
   const ids = text.encode(words);
-  if (ids.length === 0) throw new PageError('ERR_EMPTY', 'Type a word or a sign.');
+  if (ids.length === 0) throw new PageError('ERR_EMPTY', 'Type some text.');
   return { token: text.token(ids[0]), isWhole: ids.length === 1 };
 }
 

@@ -5,7 +5,7 @@ import { PageError } from '../../shared/errors.js';
 /** @type {Map<string, symbol>} the latest call of each slot */
 const latest = new Map();
 
-export const stale = () => new PageError('ERR_STALE', 'Something else was asked for since.');
+export const stale = () => new PageError('ERR_STALE', 'Replaced by a newer request.');
 
 /**
  * Takes a slot.

@@ -33,7 +33,7 @@ export function problemOf(clean, other, at) {
     const [what, where] = more > 0 ? ['Remove', 'from'] : ['Add', 'to'];
     const [first] = differingAt(clean, other);
     const from = first === undefined ? '' : ` They differ from token ${first + 1} on.`;
-    return `Your text has ${plural(clean.length, 'token')}, the other ${formatCount(other.length)}. Patching needs equally many, so that each token has its counterpart. ${what} ${plural(Math.abs(more), 'token')} ${where} the other text. It is easiest to replace words only by words that are one token each.${from}`;
+    return `Your text has ${plural(clean.length, 'token')}, the other ${formatCount(other.length)}. Patching needs texts of the same number of tokens. ${what} ${plural(Math.abs(more), 'token')} ${where} the other text. It is easiest to swap single-token words.${from}`;
   }
   const differing = differingAt(clean, other);
   if (differing.length === 0) return 'Both texts have the same tokens: change a word of the other.';
