@@ -141,7 +141,7 @@ roomTest(
     await page.keyboard.press('Enter');
     assert.equal(
       await page.$eval('#bench-run', (button) => button.getAttribute('title') ?? ''),
-      'Escape stops it too',
+      'Or press Escape',
     );
     await page.keyboard.press('Escape');
     assert.equal(

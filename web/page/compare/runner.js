@@ -17,7 +17,7 @@ import { settingsOf } from './address.js';
 const QUIET_MS = 200;
 
 /** Why a run ends that others follow. */
-const REPLACED = new PageError('ERR_STALE', 'Other settings were chosen since.');
+const REPLACED = new PageError('ERR_STALE', 'Replaced by newer settings.');
 
 class Runner {
   #store;

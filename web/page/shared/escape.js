@@ -13,4 +13,4 @@ export function stopOnEscape(stop) {
 }
 
 /** What the button says of it. */
-export const ESCAPE = { title: 'Escape stops it too', 'aria-keyshortcuts': 'Escape' };
+export const ESCAPE = { title: 'Or press Escape', 'aria-keyshortcuts': 'Escape' };
