@@ -39,7 +39,8 @@ function padKeys(mask, keys) {
 }
 
 /**
- * Aligns a mask at the right of the scores' shape. A function's may have fewer keys, as in ONNX; a module's has all of them.
+ * Aligns a mask at the right of the scores' shape. With a cache, a module's mask has all keys: one of the new tokens alone would
+ * hide them.
  * @param {import('../tensor/operand.js').Operand} given
  * @param {readonly [number, number, number, number]} scores [batch, heads, Lq, Lkv]
  * @param {string} expected the shape that is asked for, in words
@@ -53,7 +54,8 @@ export function prepareMask(given, scores, expected, shown) {
   if (given.shape.length > 4) {
     throw unfit();
   }
-  const tensor = shown === undefined ? given : padKeys(given, scores[3]);
+  const isWhole = shown === undefined && scores[2] < scores[3];
+  const tensor = isWhole ? given : padKeys(given, scores[3]);
   const shape = [...Array(4 - tensor.shape.length).fill(1), ...tensor.shape];
   const strides = [0, 0, 0, 0];
   for (let axis = 3, stride = 1; axis >= 0; axis--) {
