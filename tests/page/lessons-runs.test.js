@@ -348,7 +348,7 @@ test('code of a lesson has no storage, no Workers and no network', options, asyn
     await ended(page, 'error');
     assert.match(await resultOf(page, 5), /^Line 1: (ReferenceError|TypeError): .*indexedDB/);
     await runInstead(page, 5, `await fetch('${elsewhere.url}');`);
-    await resultSays(page, 5, 'code of a lesson has no network');
+    await resultSays(page, 5, 'lesson code has no network access');
     assert.deepEqual(arrived, []);
   } finally {
     await page.evaluate(() => localStorage.clear());

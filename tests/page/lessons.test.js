@@ -76,7 +76,7 @@ lessonTest(
     assert.match(await resultOf(page, 2), /48 of 48 differ/);
     assert.match(
       await textOf(page, '.lesson [role=status]'),
-      /With your change \d+ of \d+ known results come out differently/,
+      /With your change, \d+ of \d+ known results differ/,
     );
     // And back.
     await page.click('.step:nth-of-type(2) .row button:nth-of-type(2)');

@@ -197,7 +197,7 @@ export function showContents(place) {
           begun
             ? html`<p class="note">
               Your progress and your changed code are kept in this browser only.
-              <button type="button" class="quiet" @click=${forget}>Forget them</button>
+              <button type="button" class="quiet" @click=${forget}>Delete them</button>
             </p>`
             : ''
         }

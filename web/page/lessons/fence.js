@@ -93,7 +93,7 @@ function fetchOf(base) {
     if (startsWith(url, base) && isFile && isPlain && methodOf(request) === 'GET')
       return fetch(request);
     throw new TypeError(
-      `fetch is not available here: code of a lesson has no network, and ${url} is not the engine's`,
+      `fetch is not available here: lesson code has no network access, and ${url} is not part of the engine`,
     );
   };
 }

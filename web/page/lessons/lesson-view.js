@@ -245,11 +245,11 @@ export class LessonView {
     const known = this.#views.flatMap((view) => view.step.printed);
     const steps = plural(count, 'step');
     if (equal === known.length) {
-      return `${steps}. All ${equal} known results come out the same here: ${sourcesOf(known)}.`;
+      return `${steps}. All ${equal} known results are the same here: ${sourcesOf(known)}.`;
     }
     const others = `${known.length - equal} of ${known.length} known results`;
     return this.isChanged
-      ? `${steps}. With your change ${others} come out differently.`
-      : `${steps}. ${others} came out differently.`;
+      ? `${steps}. With your change, ${others} differ.`
+      : `${steps}. ${others} differ.`;
   }
 }

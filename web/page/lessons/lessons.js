@@ -21,7 +21,7 @@ import { focusTarget, goToSection, tabFromSight } from './sight.js';
 import { prose } from './step-view.js';
 
 const SHARE = 'Copy a link with my changes';
-const UNREAD = 'The changes in the link could not be read: it may be cut short.';
+const UNREAD = 'The changes in the link could not be read: the link may be incomplete.';
 
 /**
  * Somebody else's code that an address brings.

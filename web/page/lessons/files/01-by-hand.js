@@ -160,8 +160,7 @@ show('Token 0 after attention, ten of 64', firstTen(output));
 
 // %% The five steps as one function
 // @from 003, section 2, the complete function
-// `scaledDotProductAttention` does all five in one pass, row by row. It makes the square of weights only for those who
-// ask for it.
+// `scaledDotProductAttention` does all five in one pass, row by row. It makes the square of weights only on request.
 
 const whole = hw.scaledDotProductAttention(q, k, v, {
   needWeights: true,

@@ -7,7 +7,7 @@
 
 // %% Six words, three numbers each
 // @from 000, step 1; 001, exercise 3.1
-// Most of these lessons share this sentence. Row 1 is “journey”. The length of a row is what a head takes in.
+// Most of these lessons share this sentence. Row 1 is “journey”. The length of a row is the input width of a head.
 
 import { load, tensor } from 'headwise';
 import {
@@ -36,7 +36,7 @@ show('d_in', inputs.shape[1]);
 // %% Bare matrices
 // @from 001, exercise 3.1
 // `SelfAttentionV1` multiplies x · W, so a weight is `[dIn, dOut]`. Its numbers are drawn evenly between 0 and 1: all
-// positive, and so is what comes out.
+// positive, so the output is positive too.
 
 hw.manualSeed(123);
 const v1 = new hw.SelfAttentionV1({ dIn: 3, dOut: 2 });

@@ -59,8 +59,8 @@ show('The function’s weights, within 1e-6', apart < 1e-6);
 
 // %% With and without
 // @from 003, exercise 2
-// The same queries and keys twice. With the mask, the upper triangle is exactly zero, and the first token has nobody
-// to attend to but itself.
+// The same queries and keys twice. With the mask, the upper triangle is exactly zero, and the first token
+// can attend only to itself.
 
 const [q, k, v] = [1, 2, 3].map(() => hw.randn([1, 5, 64]));
 const free = hw.scaledDotProductAttention(q, k, v, {

@@ -120,7 +120,7 @@ show('Equal within 1e-6', Math.max(...apart) < 1e-6);
 // %% The chapter’s modules in ten lines
 // @from 002, listing 3.4; 002, listing 3.5; 001, exercise 3.1; Rumelhart 1986, gradient descent
 // A step goes a little against the gradients; an optimizer does it for all parameters. These ten lines train any module
-// of the chapter. The causal ones cannot see later words, so the first half of what they give stays a guess.
+// of the chapter. The causal ones cannot see later words, so the first half of their output stays a guess.
 
 function train(module, wanted, steps) {
   const optimizer = new hw.AdamW(module.parameters(), { lr: 0.03 });
@@ -173,8 +173,8 @@ show('Each loss falls', falls);
 
 // %% A net of modules
 // @from 003, section 3; 003, section 6
-// One sentence learnt by heart proves little. Now a model learns to say rows of eight letters backwards, new ones in each
-// step. A class that extends `hw.Module` finds the parameters of its parts by their names.
+// One sentence learnt by heart proves little. Now a model learns to reverse rows of eight letters, new ones in each step.
+// A class that extends `hw.Module` finds the parameters of its parts by their names.
 
 const letters = 'abcdefghijklmnop';
 const size = 8;
@@ -230,7 +230,7 @@ showBars(
 // %% Heads that form
 // @from 003, section 3; Rumelhart 1986, gradient descent
 // The loss is now the cross-entropy: how little probability the right letter had. The maps begin as a blur. Where the
-// loss falls, an anti-diagonal appears: each place looks at the place whose letter it has to say.
+// loss falls, an anti-diagonal appears: each position looks at the position of the letter that it must predict.
 
 let state = 1;
 const random = (n) => (state = (state * 16807) % 2147483647) % n;

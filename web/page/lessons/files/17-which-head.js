@@ -205,7 +205,7 @@ show('Stretched by', left / bySum);
 // Put the output that one head has in the first text into the run of the other. How much of the difference comes back? 0:
 // none; 1: all of it.
 //
-// L0H4 alone brings back 0.89. It looks one back. Of its output even one row will do, the one at b: eight numbers. They
+// L0H4 alone brings back 0.89. It looks one back. One row of its output is enough, the one at b: eight numbers. They
 // say “I come after z”. That is what the heads of layer 1 search for.
 //
 // L0H3 brings back 0.03, though 5.82 were lost without it: what it does is needed, but it is the same in both texts.
