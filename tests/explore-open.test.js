@@ -328,7 +328,7 @@ test('files that hold something else are refused by name', async () => {
     ].map((name) => [
       [safetensors({ [name]: data(1, [4, 2]), 'query.bias': data(2, [2]) })],
       undefined,
-      /own\.safetensors is a model’s: open its config\.json/,
+      /own\.safetensors belongs to a model: open it together with config\.json/,
     ]),
     [[npy(data(1, [2, 3, 4]), 'v.npy')], undefined, /values alone/],
     [[npy(data(1, [3, 4, 5]), 'attn.npy')], undefined, /attn\.npy has shape \[3, 4, 5\]: axis 1/],

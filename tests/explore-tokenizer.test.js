@@ -83,7 +83,7 @@ test('a vocabulary is a model’s if most of its tokens have an id of their own 
     assert.throws(() => checkFit(ids, 4), {
       code: 'ERR_FORMAT',
       message:
-        /^tokenizer\.json is not this model’s: [01] of its \d tokens have an id of their own from 0 to 3$/,
+        /^tokenizer\.json does not belong to this model: [01] of its \d tokens have an id of their own from 0 to 3$/,
     });
   }
 });

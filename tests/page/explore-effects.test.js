@@ -221,13 +221,17 @@ roomTest(
     assert.ok(new Set(sizes).size > sizes.length / 2, `${sizes}`);
     assert.match(
       await textOf(page, '#explore-measure-legend'),
-      new RegExp(`^-${most} \\+${most} What the log-probability`),
+      new RegExp(`^-${most} \\+${most} The drop in the log-probability`),
     );
     // The mean over a single token is the head's own output.
     await page.evaluate(() => {
       location.hash = '#explore?model=names&mode=why&by=mean-effect&pins=q1';
     });
-    await says(page, '#explore-measure-legend', /^0 for every head\. What the log-probability/);
+    await says(
+      page,
+      '#explore-measure-legend',
+      /^0 for every head\. The drop in the log-probability/,
+    );
     assert.deepEqual(new Set(await numbers(page)), new Set([0]));
   },
 );

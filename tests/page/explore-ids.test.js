@@ -134,7 +134,7 @@ filesTest('a tokenizer that cannot be read is one that is missing', '', async (p
   await says(
     page,
     '#explore-opened',
-    /not this model’s: 0 of its 2 tokens .* from 0 to 30\. The text is therefore token ids/,
+    /not belong to this model: 0 of its 2 tokens .* from 0 to 30\. The text is therefore token ids/,
   );
   assert.ok((await shown(page)).length > 2);
   // A model of the page reads text again.

@@ -206,7 +206,7 @@ filesTest('what needs a model is gone with the model, and says why', '', async (
   for (const selector of needing) assert.equal(await isSeen(page, selector), false, selector);
   assert.match(
     await textOf(page, '#explore-opened'),
-    /no model behind them: nothing to type, to mute/,
+    /come without a model, so there is nothing to type, mute/,
   );
   await page.keyboard.press('m');
   assert.doesNotMatch(await page.evaluate(() => location.hash), /mute/);

@@ -110,7 +110,7 @@ roomTest('a click on a head shows its map in both texts', WHY, async (page) => {
 roomTest('the grid can be coloured by patching, and the address leads back', WHY, async (page) => {
   await showExample(page);
   await page.select('#explore-by', 'patching');
-  await says(page, '#explore-measure-legend', /brings back in the other text/);
+  await says(page, '#explore-measure-legend', /restores in the other text/);
   const words = await page.$$eval('#explore-grid .words b', (all) =>
     all.map((one) => one.textContent),
   );
@@ -118,7 +118,7 @@ roomTest('the grid can be coloured by patching, and the address leads back', WHY
   assert.equal(words[0], '+0.50');
   await page.reload();
   await areThere(page);
-  await says(page, '#explore-measure-legend', /brings back in the other text/);
+  await says(page, '#explore-measure-legend', /restores in the other text/);
   assert.deepEqual(await shares(page, 0), [...expected.heads].map(written));
   // By its key: what still comes in above the button moves it from under a pointer.
   await page.focus('#explore-unpatch');

@@ -136,7 +136,7 @@ roomTest(
   '?mode=why',
   async (page) => {
     await reread(page, () => write(page, MODELS.austen.texts[0][1].repeat(18)));
-    const html = await savedReport(page, 'itself writes');
+    const html = await savedReport(page, 'direct contribution');
     assert.match(
       html,
       /The address does not carry the text, which is too long\. It holds all other/,

@@ -142,7 +142,7 @@ roomTest('what is pointed at is told of the sum that it is part of', '?mode=why'
   await page.$eval('#explore-sum tbody tr', (row) =>
     row.dispatchEvent(new PointerEvent('pointerenter')),
   );
-  await summed(page, 'The token itself, and its place if that is added to it');
+  await summed(page, 'The token’s embedding, with its position if one is added');
   const [, second] = await page.$$eval('#explore-target option', (all) =>
     all.map((one) => one.value),
   );
@@ -263,7 +263,11 @@ roomTest(
     assert.ok(seen.length > 3, `${await bottoms()}`);
     assert.equal((await page.$$('#explore-tour')).length, 0, 'the tour is about maps');
     await page.click('#explore-methods summary');
-    await says(page, '#explore-methods', /Attribution says .* Ablation says .* Patching says/);
+    await says(
+      page,
+      '#explore-methods',
+      /Attribution measures .* Ablation measures .* Patching shows/,
+    );
     await page.setViewport({ width: 1280, height: 900 });
     await page.waitForSelector('.explore-lead > #explore-read');
     await page.click('#explore-maps-back');

@@ -69,11 +69,11 @@ export async function gridDrawing({ state, run, session, order, values, measure 
 
 /** @type {Record<string, string>} */
 const WORDS = {
-  attribution: 'what the head itself writes to the prediction',
-  effect: `what the prediction loses ${INSTEAD.zero}`,
-  'mean-effect': `what the prediction loses ${INSTEAD.mean}`,
-  'resample-effect': `what the prediction loses ${INSTEAD.resample}`,
-  patching: 'the share of the prediction that the head brings back in the other text',
+  attribution: 'the head’s direct contribution to the prediction',
+  effect: `the drop in the prediction ${INSTEAD.zero}`,
+  'mean-effect': `the drop in the prediction ${INSTEAD.mean}`,
+  'resample-effect': `the drop in the prediction ${INSTEAD.resample}`,
+  patching: 'the share of the prediction that the head restores in the other text',
   entropy: 'entropy, in bits',
   first: 'weight on the first token',
   previous: 'weight on the previous token',

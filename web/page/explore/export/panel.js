@@ -140,7 +140,7 @@ export function exportDialog(room) {
         src=${(isPicture && address) || nothing} />
       <p class="message ${isError ? 'error' : ''}" id="export-told" role="status" .textContent=${words}></p>
       <p class="note">
-        Pictures of long texts are pooled and say so. Numbers are exact. The file is made in this tab.
+        Pictures of long texts are pooled, with a note. Numbers are exact. The file is made in this tab.
       </p>
       <div class="row">
         <a class="button" id="export-save" href=${address ?? nothing} download=${name ?? nothing}

@@ -24,7 +24,7 @@ export async function pngOf({ svg, width, height }) {
     const blob = await new Promise((/** @type {(blob: Blob | null) => void} */ resolve) =>
       canvas.toBlob(resolve, 'image/png'),
     );
-    if (!blob) throw new Error('The picture is too large to be made into pixels; save it as SVG.');
+    if (!blob) throw new Error('The picture is too large for PNG; save it as SVG.');
     return blob;
   } finally {
     URL.revokeObjectURL(address);

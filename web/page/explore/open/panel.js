@@ -78,7 +78,7 @@ export const openedLine = ({ model, own, hasModel, predicts, causal, softmax }) 
         : '',
       hasModel.value || !isOwn
         ? ''
-        : 'There is no model behind them: nothing to type, to mute, to continue or to predict.',
+        : 'They come without a model, so there is nothing to type, mute, continue or predict.',
     ];
     const said = words.filter(Boolean).join(' ');
     return html`<div id="explore-opened" class="explore-opened" ?hidden=${said === ''}>

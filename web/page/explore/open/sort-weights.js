@@ -15,7 +15,7 @@ const OTHER_WEIGHTS = [
   [/\.safetensors\.index\.json$/, 'says that the weights are in several files, which are missing'],
   [
     /\.(bin|pt|pth|ckpt)$/,
-    'is a pickle, which is a program and not only numbers; save the model with safe_serialization=True',
+    'is a pickle, which can run code; save the model with safe_serialization=True',
   ],
   [/\.(h5|msgpack|onnx|gguf)$/, 'is in another format; save the model as model.safetensors'],
 ];

@@ -49,7 +49,7 @@ async function partsOf(file, signal, onProgress) {
   if (Object.keys(tensors).some((name) => TOKEN_EMBEDDINGS.test(name))) {
     throw new PageError(
       'ERR_FORMAT',
-      `${file.name} is a model’s: open its config.json and tokenizer.json together with it.`,
+      `${file.name} belongs to a model: open it together with config.json and tokenizer.json.`,
     );
   }
   return Object.entries(tensors).map(([name, { shape, data }]) => ({

@@ -28,7 +28,7 @@ export function nameOf({ kind, layer = 0, head = 0, count = 0 }) {
 export function wordsOf({ kind, layer = 0, head = 0, count = 0, parts = [] }) {
   switch (kind) {
     case 'embedding':
-      return 'The token itself, and its place if that is added to it';
+      return 'The token’s embedding, with its position if one is added';
     case 'layer':
       return `The ${parts.length} heads of layer ${layer} together`;
     case 'head':

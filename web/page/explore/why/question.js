@@ -14,15 +14,15 @@ import { tokenName } from '../bars.js';
 /** What the view tells, and what it does not. */
 const methods = html`<ul class="explore-read" id="explore-read">
   <li>
-    <b>Attribution</b> says what a head wrote for this token. The parts of the model add up to the
-    token’s logit.
+    <b>Attribution</b> measures what a head writes for this token. The parts of the model add up to
+    the token’s logit.
   </li>
   <li>
-    <b>Ablation</b> says what is lost without the head. This includes what later layers make of its
-    output, and what they do to make up for it.
+    <b>Ablation</b> measures what is lost without the head. This includes how later layers use its
+    output, and how they compensate for its loss.
   </li>
   <li>
-    <b>Patching</b> says which part brings the prediction back in another text. The three can disagree.
+    <b>Patching</b> shows which part restores the prediction in another text. The three can disagree.
     Choose a head to see what it attends to, and why.
   </li>
 </ul>`;
@@ -31,7 +31,7 @@ const methods = html`<ul class="explore-read" id="explore-read">
 export const sentences = () =>
   isNarrow.value
     ? html`<details class="explain" id="explore-methods">
-        <summary>What attribution, ablation and patching say</summary>
+        <summary>What attribution, ablation and patching measure</summary>
         ${methods}
       </details>`
     : methods;

@@ -22,7 +22,7 @@ function lossOf(instead) {
     const score = other
       ? html`the logit of ${quoted(what)} minus that of ${quoted(other)}`
       : html`the log-probability of ${quoted(what)}`;
-    return html`What ${score} ${where} loses ${instead}. Orange: the head helps. Purple: it hinders.`;
+    return html`The drop in ${score} ${where} ${instead}. Orange: the head helps. Purple: it hinders.`;
   };
 }
 
@@ -32,11 +32,11 @@ const WORDS = {
     const score = other
       ? html`the logit of ${quoted(what)} minus that of ${quoted(other)}`
       : html`the logit of ${quoted(what)}`;
-    return html`What the head itself writes to ${score} ${where}. Orange: for it. Purple: against it.`;
+    return html`The head’s direct contribution to ${score} ${where}. Orange: for it. Purple: against it.`;
   },
   patching: ({ what, other, where }) => {
     const score = other ? html`${quoted(what)} against ${quoted(other)}` : quoted(what);
-    return html`The share of ${score} ${where} that the head’s output brings back in the other text. Orange: towards it. Purple: away from it.`;
+    return html`The share of ${score} ${where} that the head’s output restores in the other text. Orange: towards it. Purple: away from it.`;
   },
   effect: lossOf(INSTEAD.zero),
   'mean-effect': lossOf(INSTEAD.mean),

@@ -74,6 +74,6 @@ export function checkFit(ids, vocabSize) {
   if (own > 0 && 2 * own >= ids.length) return;
   throw new PageError(
     'ERR_FORMAT',
-    `tokenizer.json is not this model’s: ${own} of its ${ids.length} tokens have an id of their own from 0 to ${vocabSize - 1}`,
+    `tokenizer.json does not belong to this model: ${own} of its ${ids.length} tokens have an id of their own from 0 to ${vocabSize - 1}`,
   );
 }

@@ -208,7 +208,7 @@ export function idsOf(model, text, added, isSample = false) {
   if (beyond !== undefined) {
     throw new PageError(
       'ERR_FORMAT',
-      `tokenizer.json has “${tokens.token(beyond).text}” with the id ${beyond}, and this model’s tokens are 0 to ${vocabSize - 1}. Leave it out of the text.`,
+      `tokenizer.json gives “${tokens.token(beyond).text}” the id ${beyond}, but this model’s ids end at ${vocabSize - 1}. Remove it from the text.`,
     );
   }
   if (ids.length > contextLength) {

@@ -103,7 +103,7 @@ function ablationGrids(seen, score) {
   if (!effects || effects.done < effects.effects.length) return [];
   const of = seen.about.against === null ? 'log-probability of' : 'logit difference';
   const title = `Ablation of each head (${effects.method})`;
-  const words = `What the ${of} ${score} loses ${INSTEAD[/** @type {keyof typeof INSTEAD} */ (effects.method)]}. Above 0 the head helps.`;
+  const words = `The drop in the ${of} ${score} ${INSTEAD[/** @type {keyof typeof INSTEAD} */ (effects.method)]}. Above 0 the head helps.`;
   const lost = effects.effects.map((/** @type {number} */ change) => -change);
   return [headGrid(seen, lost, { title, words })];
 }
@@ -120,7 +120,7 @@ function patchingGrids(seen, score) {
   if (!shares || !pair || shares.done < shares.count) return [];
   const { clean = NaN, other = NaN, heads, places, n } = shares;
   const texts = pair.other.map(({ text }) => text).join(' ');
-  const from = `The share of ${score} that comes back in the other text: ${texts}. It is ${formatNumber(clean)} in the text and ${formatNumber(other)} in the other`;
+  const from = `The share of ${score} that is restored in the other text: ${texts}. It is ${formatNumber(clean)} in the text and ${formatNumber(other)} in the other`;
   const columns = Array.from({ length: n }, (_, i) => pair.clean[i].text);
   return [
     headGrid(seen, heads, {
@@ -174,7 +174,7 @@ export async function gather(seen, { title, caption }) {
   const grids = [
     headGrid(seen, attribution.heads, {
       title: 'Attribution of each head',
-      words: `What the head itself writes to the logit of ${score}.`,
+      words: `The head’s direct contribution to the logit of ${score}.`,
     }),
     ...ablationGrids(seen, score),
     ...patchingGrids(seen, score),

@@ -190,7 +190,7 @@ const HEADINGS = [
   ['Heads', 'Each head’s output, at all tokens. A click shows its map in both texts.'],
   [
     'Tokens',
-    'The residual stream before each layer, at one token. It shows where the model keeps what matters.',
+    'The residual stream before each layer, at one token. It shows where the model holds the relevant information.',
   ],
 ];
 
@@ -217,7 +217,7 @@ function tables(room) {
     if (!first) return '';
     return html`<div class="patching-tables">${all.value.map(table)}</div>
       <p class="note share-legend">${signedBar(first.end.toFixed(2).replace(/\.00$/, ''), true)}
-        Recovered share. 0: nothing comes back. 1: the whole prediction of your text. Orange: towards it. Purple: away from it.</p>`;
+        Recovered share. 0: nothing is restored. 1: your text’s prediction is fully restored. Orange: towards it. Purple: away from it.</p>`;
   };
   return html`${drawn(both)}<p class="note share-told" id="explore-share-told">${drawn(told)}</p>`;
 }
@@ -256,10 +256,10 @@ function maps({ patching, run, shown }) {
 /** @param {Explorer} room */
 export function patchingView(room) {
   return html`<section class="why-patching" aria-labelledby="explore-patching-title">
-    <h3 id="explore-patching-title">Patching: what brings the prediction back?</h3>
+    <h3 id="explore-patching-title">Patching: which part restores the prediction?</h3>
     <p class="note">
       Take another text, for which the model predicts something else. Copy one part of the run on
-      your text into the run on the other. If your prediction comes back, it depends on that part.
+      your text into the run on the other. If your prediction is restored, it depends on that part.
     </p>
     ${form(room)}
     ${drawn(() => texts(room))} ${drawn(() => scores(room))} ${drawn(() => resumed(room))}
