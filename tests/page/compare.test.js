@@ -109,7 +109,7 @@ pageTest(
     await says('1,500 tokens');
     for (const wrong of ['-1', '1.5', '', '4294967296']) {
       await type(wrong);
-      await says('The seed has to be a whole number');
+      await says('The seed must be a whole number');
       assert.equal(await isMarked(), 'true', wrong);
       await type('4');
       await says('1,500 tokens');

@@ -182,7 +182,7 @@ pageTest('what cannot be run is said in words', '#compare?source=own', async (pa
     /** @type {HTMLInputElement} */ (box).value = '-1';
     box.dispatchEvent(new Event('input'));
   });
-  await said(/seed has to be a whole number/);
+  await said(/seed must be a whole number/);
 });
 
 pageTest(

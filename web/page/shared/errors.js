@@ -36,6 +36,6 @@ export function sentence(error) {
   const { message: words, code } = /** @type {Error & { code?: string }} */ (error);
   const message = cutWords(String(words));
   if (code === 'ERR_LOAD' && message.startsWith(location.origin))
-    return `Something that is needed could not be loaded. Check the connection, then try again. (${message})`;
+    return `A file that the page needs could not be loaded. Check the connection, then try again. (${message})`;
   return withStop(message);
 }

@@ -56,7 +56,7 @@ export const TASK_WORDS = {
     title: 'Austen: characters of a novel',
     happens:
       'A small transformer reads the beginning of Pride and Prejudice, and learns to predict each next character.',
-    look: 'Below the maps the model writes: first noise, then letters as frequent as in English, then words. Heads of layer 0 turn to the characters just before.',
+    look: 'Below the maps the model writes: first noise, then letters as frequent as in English, then words. Heads of layer 0 learn to look at the characters just before.',
     further: '',
     ...{ answer: 'repeats', pace: Infinity, steps: 3200 },
   },
@@ -93,21 +93,21 @@ export function knownOf({ task, lr, layers, positions, heads, width, only }) {
     ],
     [
       task === 'induction' && layers === 1,
-      'One layer cannot do induction: it takes a head that looks at the token before, and one above it that uses what was found.',
+      'One layer cannot do induction: it takes a head that looks at the token before, and a head in a later layer that uses the result.',
     ],
     [
       task === 'induction' && positions === 'none',
-      'Without positions no head can know which token was the one before.',
+      'Without positions, no head can tell which token came before.',
     ],
     [
       (task === 'reversal' || task === 'addition') && positions === 'none',
-      'Without positions the answer’s place cannot be found.',
+      'Without positions, the heads cannot find the answer.',
     ],
     [
       task === 'induction' && lr < 1e-3,
       'At a learning rate of 0.0003 half of the answers were right after some 1,550 steps, at 0.003 after 300.',
     ],
-    [width / heads < 8, `Each head has only ${width / heads} numbers to match by.`],
+    [width / heads < 8, `Each head has only ${width / heads} numbers to match tokens by.`],
     [width === 128 || layers > 2, 'Each step takes noticeably longer at this size.'],
     [
       task === 'induction' && positions === 'random',
@@ -134,7 +134,7 @@ const learntWords = ({ kinds, ofKinds, count, of }) =>
 export const leftOut = (learnt) =>
   learnt.count === learnt.of
     ? ''
-    : `${learntWords(learnt)}. ${RARE} stands for each of the others, so that all keep their places.`;
+    : `${learntWords(learnt)}. ${RARE} stands for each of the others, so all positions stay the same.`;
 
 /** Why no training begins. @param {Learnt} learnt of a text too short */
 export function tooShort(learnt) {

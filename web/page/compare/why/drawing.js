@@ -40,7 +40,7 @@ export const STEPS = [
   {
     name: 'Split by strides',
     words:
-      'In memory Q lies row after row: two numbers of H0, two of H1, then the next token. A head finds its next token 4 numbers on. That is all a .view does.',
+      'In memory Q lies row after row: two numbers of H0, two of H1, then the next token. A head’s next token is 4 numbers further on. That is all a .view does.',
   },
   {
     name: 'The same queries',

@@ -33,7 +33,7 @@ function engine() {
 /** @param {number} seed */
 function checkSeed(seed) {
   if (isSeed(seed)) return;
-  throw new PageError('ERR_VALUE', 'The seed has to be a whole number from 0 to 4,294,967,295.');
+  throw new PageError('ERR_VALUE', 'The seed must be a whole number from 0 to 4,294,967,295.');
 }
 
 /**
@@ -74,7 +74,7 @@ function traces({ run: wanted, source }) {
   const a = current?.traces.get(source === 'difference' ? 'wrapper' : source);
   const b = current?.traces.get('fused');
   if (!current || !a || !b || current.summary.run !== wanted) {
-    throw new PageError('ERR_STALE', 'That run is no longer there.');
+    throw new PageError('ERR_STALE', 'That run no longer exists.');
   }
   return { a, b, n: current.summary.tokens.length };
 }
