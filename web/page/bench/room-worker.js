@@ -23,7 +23,7 @@ async function fetchCeiling(simd) {
   const { href } = CEILINGS[simd];
   const response = await fetch(href).catch(() => undefined);
   if (response?.ok) return response.arrayBuffer();
-  const why = response ? answerOf(response) : orOffline('nobody answers');
+  const why = response ? answerOf(response) : orOffline('no response from the server');
   throw new PageError('ERR_LOAD', `${href}: ${why}`);
 }
 
