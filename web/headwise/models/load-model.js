@@ -8,7 +8,7 @@ import { loaderThere } from '../worker/there.js';
 import { readModelConfig } from './config.js';
 import { Decoder } from './decoder.js';
 import { Encoder } from './encoder.js';
-import { fillModel } from './load-tensors.js';
+import { fillModel, weightTypes } from './load-tensors.js';
 import { namesOf } from './names.js';
 import { openModel } from './open-model.js';
 
@@ -60,9 +60,6 @@ function checkRevision(revision) {
   return revision;
 }
 
-/** The types of files in memory. @type {Readonly<Record<string, MatrixType>>} */
-const kept = { F64: 'float32', F32: 'float32', F16: 'float16', BF16: 'bfloat16' };
-
 /** The type of most weights. @param {readonly SafetensorsFile[]} files @returns {MatrixType} */
 function commonType(files) {
   /** @type {Map<MatrixType, number>} */
@@ -70,8 +67,8 @@ function commonType(files) {
   for (const { dtype, shape, byteLength } of files.flatMap(({ tensors }) => [
     ...tensors.values(),
   ])) {
-    if (shape.length > 1 && dtype in kept) {
-      const type = kept[dtype];
+    if (shape.length > 1 && dtype in weightTypes) {
+      const type = weightTypes[dtype];
       counts.set(type, (counts.get(type) ?? 0) + byteLength / dtypes[dtype].size);
     }
   }

@@ -13,11 +13,11 @@ import { newArray, sameShape } from '../tensor/shape.js';
 /** @typedef {import('../modules/parameters.js').Parameter} Parameter */
 /** @typedef {import('./names.js').Names} Names */
 
-/** The types of weights in files, and the engine's numbers for what is given to it of them. @type {Readonly<Record<string, number>>} */
-const types = {
-  ...{ F32: matrixType.float32, F16: matrixType.float16, BF16: matrixType.bfloat16 },
-  F64: matrixType.float32,
-};
+/**
+ * The types of weights in files, and in which the engine gets them.
+ * @type {Readonly<Record<string, import('./lay-model.js').MatrixType>>}
+ */
+export const weightTypes = { F32: 'float32', F16: 'float16', BF16: 'bfloat16', F64: 'float32' };
 
 /** A piece as the engine reads it: of float64, each value rounded to float32. @param {import('../formats/convert.js').Dtype} dtype @param {Uint8Array} bytes */
 function readable(dtype, bytes) {
@@ -66,9 +66,9 @@ function checkTensors(files, shapes, { prefix, canonical, isUnused }) {
       return [`${name} has shape ${describe(own.shape)}, expected ${describe(shape)}`];
     }
     // Integers under these names are quantized: without their scales they are no weights.
-    return own === undefined || own.dtype in types
+    return own === undefined || own.dtype in weightTypes
       ? []
-      : [`${name} has dtype ${own.dtype}, expected ${Object.keys(types).join(' or ')}`];
+      : [`${name} has dtype ${own.dtype}, expected ${Object.keys(weightTypes).join(' or ')}`];
   });
   const problems = [
     ...listed('missing', missing),
@@ -115,8 +115,9 @@ async function loadTensors(model, files, names, onProgress) {
     for await (const { name, dtype, firstRow, rows, bytes } of file.bytePieces(how)) {
       const parameter = parameterOf(name);
       if (parameter !== undefined) {
+        const type = matrixType[weightTypes[dtype]];
         const given = readable(dtype, bytes);
-        writeRows(model.engine, addressOf(model), parameter, types[dtype], given, firstRow, rows);
+        writeRows(model.engine, addressOf(model), parameter, type, given, firstRow, rows);
       }
     }
     before += file.byteLength;
