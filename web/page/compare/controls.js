@@ -8,7 +8,7 @@
 
 import { directed } from '../shared/direction.js';
 import { byId, el } from '../shared/dom.js';
-import { keepText, LOST } from '../shared/kept-texts.js';
+import { keepText, LOST_TEXT } from '../shared/kept-texts.js';
 import { isLinkable } from '../shared/linkable.js';
 import { isSeed } from '../shared/seeds.js';
 import { headChoices, nearestHeads, WIDTHS } from './address.js';
@@ -120,11 +120,7 @@ class Controls {
   #showText;
   #showSeed;
   #own = byId('own', HTMLDivElement);
-  #lost = el(
-    'p',
-    { class: 'note', id: 'compare-kept' },
-    `${LOST} The sample text is shown instead.`,
-  );
+  #lost = el('p', { class: 'note', id: 'compare-kept' }, LOST_TEXT);
   #width = selectOf('width');
   #heads = selectOf('heads');
   #causal = inputOf('causal');

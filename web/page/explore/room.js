@@ -6,7 +6,7 @@
  */
 
 import { byId, el, turnFocusTo } from '../shared/dom.js';
-import { LOST } from '../shared/kept-texts.js';
+import { LOST, LOST_TEXT } from '../shared/kept-texts.js';
 import { menu } from '../shared/menu.js';
 import { isNarrow } from '../shared/narrow.js';
 import { plural } from '../shared/format.js';
@@ -49,7 +49,7 @@ const isUnknown = ({ state, message }) => isNowhere(state.value.model) && messag
 /** What is said of long texts that the address names and this browser does not have. @param {Explorer} room */
 function lostWords({ state }) {
   const { value: now } = state;
-  if (now.kept !== null) return `${LOST} The sample text is shown instead.`;
+  if (now.kept !== null) return LOST_TEXT;
   return now.keptOther === null ? '' : `${LOST} It was the text to compare with this one.`;
 }
 

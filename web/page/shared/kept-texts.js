@@ -32,6 +32,8 @@ export const linkWords = (text) =>
   isLinkable(text) ? '' : `; ${tooLong()}, others will see the sample text`;
 /** Where no such text is found. */
 export const LOST = 'This link refers to a long text that is not stored in this browser.';
+/** Where it is the text that is read. */
+export const LOST_TEXT = `${LOST} The sample text is shown instead.`;
 
 /** So many are kept, the newest. */
 const MOST = { [OWN]: 100, [BROUGHT]: 10 };
