@@ -24,7 +24,7 @@ const most = 2 ** 20;
 export function checkParameters(engine, value, name, least = 1) {
   const list = isArray(value) ? copyArray(value, most) : [value];
   if (list === undefined || list.length < least) {
-    throw misfit(value, name, 'parameters, as parameters() lists them');
+    throw misfit(value, name, 'one or more parameters, as parameters() lists them');
   }
   const places = list.map((one, i) => {
     const own = () => (isArray(value) ? `${name}[${i}]` : name);
