@@ -73,6 +73,7 @@ export default [
     ['*.js', 'web/build/**', 'tests/**', 'web/reference/**', 'web/page/models/train/**'],
     globals.node,
   ),
+  { files: ['web/**'], rules: { 'max-lines-per-function': ['error', 60] } },
   ...ROOMS.map((room) =>
     keepsOut(
       room,

@@ -58,6 +58,30 @@ static void test_losses(void) {
   expect_zeros("gradient", y, 0, FLOATS);
 }
 
+static void run_attention_backward(const hw_attention *call) {
+  float gradients[4][FLOATS];
+  fill(*gradients, 4 * FLOATS, 7.0F);
+  const hw_attention_gradient gradient = {
+      .output = x,
+      .query = gradients[0],
+      .key = gradients[1],
+      .value = gradients[2],
+      .output_strides = call->output_strides,
+      .query_strides = call->query_strides,
+      .key_strides = call->key_strides,
+      .value_strides = call->value_strides,
+      .mask = call->mask.kind == HW_MASK_FLOAT ? gradients[3] : NULL,
+      .weights = x,
+  };
+  CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, call, &gradient), HW_OK);
+  const size_t queries = call->batch * call->heads * call->query_tokens * WIDTH;
+  const size_t keys = call->batch * call->heads * call->key_tokens * WIDTH;
+  expect_zeros("query's gradient", gradients[0], queries, FLOATS);
+  expect_zeros("key's gradient", gradients[1], keys, FLOATS);
+  expect_zeros("value's gradient", gradients[2], keys, FLOATS);
+  expect_zeros("mask's gradient", gradients[3], 0, FLOATS);
+}
+
 /* A call and its backward without what fields say: bit 0 the batch, 1 the heads, 2 queries, 3 keys. */
 static void run_attention(unsigned without, double dropout, hw_mask_kind mask) {
   const size_t batch = without & 1u ? 0 : 2;
@@ -69,7 +93,6 @@ static void run_attention(unsigned without, double dropout, hw_mask_kind mask) {
   float sums[2 * HEADS * TOKENS];
   float weights[2 * HEADS * TOKENS * TOKENS];
   uint32_t kept[2 * HEADS * TOKENS];
-  float gradients[4][FLOATS];
   const hw_strides q = {heads * queries * WIDTH, queries * WIDTH, WIDTH};
   const hw_strides k = {heads * keys * WIDTH, keys * WIDTH, WIDTH};
   const hw_attention call = {
@@ -100,27 +123,10 @@ static void run_attention(unsigned without, double dropout, hw_mask_kind mask) {
   };
   fill(y, FLOATS, 7.0F);
   fill(weights, sizeof weights / sizeof *weights, 7.0F);
-  fill(*gradients, 4 * FLOATS, 7.0F);
   CHECK_STATUS(hw_scaled_dot_product_attention(context, &call), HW_OK);
   expect_zeros("output", y, rows * WIDTH, FLOATS);
   expect_zeros("weights", weights, 0, sizeof weights / sizeof *weights);
-  const hw_attention_gradient gradient = {
-      .output = x,
-      .query = gradients[0],
-      .key = gradients[1],
-      .value = gradients[2],
-      .output_strides = q,
-      .query_strides = q,
-      .key_strides = k,
-      .value_strides = k,
-      .mask = mask == HW_MASK_FLOAT ? gradients[3] : NULL,
-      .weights = x,
-  };
-  CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, &call, &gradient), HW_OK);
-  expect_zeros("query's gradient", gradients[0], rows * WIDTH, FLOATS);
-  expect_zeros("key's gradient", gradients[1], batch * heads * keys * WIDTH, FLOATS);
-  expect_zeros("value's gradient", gradients[2], batch * heads * keys * WIDTH, FLOATS);
-  expect_zeros("mask's gradient", gradients[3], 0, FLOATS);
+  run_attention_backward(&call);
 }
 
 static void test_attention(void) {

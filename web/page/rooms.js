@@ -2,7 +2,7 @@
  * The rooms of the page: one is shown, the others are hidden as they are. A room is opened when it is first entered.
  *
  * @import { Room } from './types.js'
- * @import { Store } from './state.js'
+ * @import { State, Store } from './state.js'
  */
 
 import { formatHash } from './address.js';
@@ -70,6 +70,18 @@ function failure(error, isFirst, retry) {
   );
 }
 
+/** Shows a room or hides it, and lets every link to it lead to what it would show. @param {Room} room @param {State} state */
+function showLinks(room, state) {
+  const isHere = room === state.room;
+  placeOf(room).hidden = !isHere;
+  const href = formatHash({ ...state, room });
+  for (const one of document.querySelectorAll(`a[data-room="${room}"]`)) {
+    one.setAttribute('href', href);
+  }
+  if (isHere) linkTo(room).setAttribute('aria-current', 'page');
+  else linkTo(room).removeAttribute('aria-current');
+}
+
 /**
  * Navigation and rooms follow the store.
  *
@@ -83,23 +95,14 @@ export function connectRooms(store, open, settle) {
   const opened = new Set();
   /** Rooms that could not be opened at least once. @type {Set<Room>} */
   const failed = new Set();
-  const links = ROOMS.map((room) => ({ room, link: linkTo(room) }));
   followRoomLinks(store);
 
   const show = () => {
     const state = store.get();
     document.documentElement.dataset.room = state.room;
-    for (const { room, link } of links) {
-      const here = room === state.room;
-      const href = formatHash({ ...state, room });
-      for (const one of document.querySelectorAll(`a[data-room="${room}"]`)) {
-        one.setAttribute('href', href);
-      }
-      if (here) link.setAttribute('aria-current', 'page');
-      else link.removeAttribute('aria-current');
-      placeOf(room).hidden = !here;
-      if (here) document.title = room === ROOMS[0] ? title : `${link.textContent} – ${title}`;
-    }
+    for (const room of ROOMS) showLinks(room, state);
+    const { textContent } = linkTo(state.room);
+    document.title = state.room === ROOMS[0] ? title : `${textContent} – ${title}`;
     if (!opened.has(state.room)) enter(state.room);
   };
   /** Opens a room anew that could not be opened. @param {Room} room */

@@ -26,6 +26,12 @@ const distance = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clien
 /** Of two fingers. @param {Pixels} a @param {Pixels} b */
 const spread = (a, b) => Math.max(CLOSE_PX, distance(a, b));
 
+/** Where a pointer is over a field. @param {HTMLElement} field @param {Pixels} at @returns {Point} */
+function placeOf(field, { clientX, clientY }) {
+  const box = field.getBoundingClientRect();
+  return { x: (clientX - box.left) / box.width, y: (clientY - box.top) / box.height };
+}
+
 /**
  * Listens to pointers over a map: hovering, clicking, dragging, pinching, the wheel.
  *
@@ -33,15 +39,15 @@ const spread = (a, b) => Math.max(CLOSE_PX, distance(a, b));
  * @param {Gestures} on
  */
 export function listenTo(field, on) {
+  listenToPointers(field, on);
+  listenToZoom(field, on);
+}
+
+/** Hovering, clicking, dragging and pinching. @param {HTMLElement} field @param {Gestures} on */
+function listenToPointers(field, on) {
   /** Pointers that are down, where they are now. @type {Map<number, Pixels>} */
   const down = new Map();
   let moved = 0;
-
-  /** @param {Pixels} at @returns {Point} */
-  const placeOf = ({ clientX, clientY }) => {
-    const box = field.getBoundingClientRect();
-    return { x: (clientX - box.left) / box.width, y: (clientY - box.top) / box.height };
-  };
 
   /** @param {PointerEvent} event */
   const move = (event) => {
@@ -50,7 +56,7 @@ export function listenTo(field, on) {
       down.delete(event.pointerId);
       moved = 0;
     }
-    const at = placeOf(event);
+    const at = placeOf(field, event);
     const from = down.get(event.pointerId);
     if (!from) {
       on.hover(at);
@@ -60,13 +66,13 @@ export function listenTo(field, on) {
     down.set(event.pointerId, event);
     if (other) {
       moved = Infinity;
-      const { x, y } = placeOf(other);
+      const { x, y } = placeOf(field, other);
       const middle = { x: (at.x + x) / 2, y: (at.y + y) / 2 };
       on.zoom(spread(from, other) / spread(event, other), middle);
       return;
     }
     moved += distance(event, from);
-    const { x, y } = placeOf(from);
+    const { x, y } = placeOf(field, from);
     if (moved > CLICK_PX) on.drag({ x: at.x - x, y: at.y - y });
   };
 
@@ -74,7 +80,7 @@ export function listenTo(field, on) {
     if (event.isPrimary) down.clear();
     if (down.size === 0) moved = 0;
     // A finger does not come over the map before it touches it.
-    if (event.isPrimary && event.pointerType === 'touch') on.hover(placeOf(event));
+    if (event.isPrimary && event.pointerType === 'touch') on.hover(placeOf(field, event));
     if (event.button !== 0 || !on.canZoom()) return;
     down.set(event.pointerId, event);
     field.setPointerCapture(event.pointerId);
@@ -85,11 +91,15 @@ export function listenTo(field, on) {
   }
   field.addEventListener('pointerleave', () => on.leave());
   field.addEventListener('click', (event) => {
-    if (moved <= CLICK_PX) on.click(placeOf(event), event.shiftKey);
+    if (moved <= CLICK_PX) on.click(placeOf(field, event), event.shiftKey);
     moved = 0; // the next may come without a pointer
   });
+}
+
+/** Double clicks and the wheel. @param {HTMLElement} field @param {Gestures} on */
+function listenToZoom(field, on) {
   field.addEventListener('dblclick', (event) => {
-    if (on.canZoom()) on.zoom(DOUBLE_CLICK, placeOf(event));
+    if (on.canZoom()) on.zoom(DOUBLE_CLICK, placeOf(field, event));
   });
   field.addEventListener(
     'wheel',
@@ -97,7 +107,7 @@ export function listenTo(field, on) {
       // As in maps of places: with Ctrl or a pinch it zooms, otherwise the page scrolls.
       if (!on.canZoom() || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
-      on.zoom(Math.exp(event.deltaY * WHEEL), placeOf(event));
+      on.zoom(Math.exp(event.deltaY * WHEEL), placeOf(field, event));
     },
     { passive: false },
   );

@@ -44,34 +44,13 @@ function toggled(list, head) {
   return others.length < list.length ? others : [...list, head];
 }
 
-/** @param {Explorer} room */
-export function createChoices(room) {
-  const { order, run, shown } = room;
+/** Which tokens are pinned. @param {Explorer} room */
+function pinChoices(room) {
+  const { shown } = room;
   const pinsBut = (/** @type {Pin} */ pin) =>
     shown.peek().pins.filter((other) => !isSamePin(other, pin));
-  const choose = (/** @type {HeadName} */ { layer, head }) => {
-    const { of } = shown.peek();
-    room.set({ layer, head, of: isOfHead(of) ? of : 'head', key: null });
-  };
-  const chosen = () => {
-    const { layer, head } = shown.peek();
-    return { layer, head };
-  };
 
   return {
-    /** Another model, as it begins. @param {string} model */
-    open: (model) => room.set({ ...OF_MODEL, model, ...firstHead(model), pins: firstPins(model) }),
-
-    /** @param {string | null} text null: the model's own sample */
-    read: (text) =>
-      room.set({
-        ...OF_TEXT,
-        text,
-        pins: text === null ? firstPins(room.state.peek().model) : OF_TEXT.pins,
-      }),
-
-    choose,
-
     /** Pins a token in place of others, or besides them; what is pinned already is unpinned. @param {Pin} pin @param {boolean} [isAdded] */
     pin(pin, isAdded = false) {
       const others = pinsBut(pin);
@@ -96,6 +75,26 @@ export function createChoices(room) {
 
     unpinAll: () => room.set({ pins: [] }),
 
+    /** Asks why the head looks at a token. @param {number} key */
+    look: (key) => room.set({ key }),
+  };
+}
+
+/** Which head is looked at, muted, compared and drawn beside others. @param {Explorer} room */
+function headChoices(room) {
+  const { order, run, shown, state } = room;
+  const chosen = () => {
+    const { layer, head } = shown.peek();
+    return { layer, head };
+  };
+  const choose = (/** @type {HeadName} */ { layer, head }) => {
+    const { of } = shown.peek();
+    room.set({ layer, head, of: isOfHead(of) ? of : 'head', key: null });
+  };
+
+  return {
+    choose,
+
     /** The next head in the grid, or the one before. @param {number} by */
     turnHead(by) {
       const { heads = 1 } = run.peek() ?? {};
@@ -115,17 +114,19 @@ export function createChoices(room) {
     unmuteAll: () => room.set({ muted: [], before: false }),
 
     /** Keeps the chosen head to be compared with others, or compares no more. */
-    compare: () => room.set({ other: room.state.peek().other ? null : chosen(), before: false }),
+    compare: () => room.set({ other: state.peek().other ? null : chosen(), before: false }),
 
     /** Draws a head's lines beside others', or no more. @param {HeadName} [head] default: the chosen one's */
-    overlay: (head = chosen()) => room.set({ overlay: toggled(room.state.peek().overlay, head) }),
+    overlay: (head = chosen()) => room.set({ overlay: toggled(state.peek().overlay, head) }),
+  };
+}
 
-    /** Asks why the head looks at a token. @param {number} key */
-    look: (key) => room.set({ key }),
-
+/** How the grid of heads is coloured and ordered. @param {Explorer} room */
+function measureChoices(room) {
+  return {
     /** What the heads are coloured by. @param {ExploreState['by']} by */
     measure(by) {
-      const isSorted = shown.peek().sort !== 'place' && by !== 'none';
+      const isSorted = room.shown.peek().sort !== 'place' && by !== 'none';
       room.set({ by, sort: isSorted ? by : 'place' });
     },
 
@@ -134,6 +135,22 @@ export function createChoices(room) {
       const measure = room.measure.peek();
       room.set({ by: measure, sort: isSorted && measure !== 'none' ? measure : 'place' });
     },
+  };
+}
+
+/** What is read, and what is asked of it. @param {Explorer} room */
+function textChoices(room) {
+  return {
+    /** Another model, as it begins. @param {string} model */
+    open: (model) => room.set({ ...OF_MODEL, model, ...firstHead(model), pins: firstPins(model) }),
+
+    /** @param {string | null} text null: the model's own sample */
+    read: (text) =>
+      room.set({
+        ...OF_TEXT,
+        text,
+        pins: text === null ? firstPins(room.state.peek().model) : OF_TEXT.pins,
+      }),
 
     /** Sets another text against the one that is read, or none. @param {string | null} corrupted */
     setOther: (corrupted) => room.set({ corrupted, keptOther: null }),
@@ -159,3 +176,11 @@ export function createChoices(room) {
     endTour: (before) => room.set({ ...before, tour: null }),
   };
 }
+
+/** @param {Explorer} room */
+export const createChoices = (room) => ({
+  ...textChoices(room),
+  ...headChoices(room),
+  ...measureChoices(room),
+  ...pinChoices(room),
+});

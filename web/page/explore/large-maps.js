@@ -1,11 +1,12 @@
 /**
  * The large maps, what is done to their head, what moves them, and their legend.
  *
+ * @import { ExploreState } from './address.js'
  * @import { Explorer } from './explorer.js'
  */
 
 import { byId } from '../shared/dom.js';
-import { derived, effect, untracked } from '../shared/signals.js';
+import { derived, effect, signal, untracked } from '../shared/signals.js';
 import { drawn, html } from '../shared/template.js';
 import { controls } from './controls.js';
 import { createLegend } from './legend.js';
@@ -32,10 +33,45 @@ function zoomBar(room, maps) {
   </div>`;
 }
 
+/**
+ * What of the state the maps show: the rest is marked on them, or seen of them.
+ *
+ * @typedef {Pick<ExploreState, 'layer' | 'head' | 'of' | 'over' | 'other' | 'before' | 'scale' | 'hideFirst'>} Look
+ */
+
+/** The chosen head's own map: cancelling leads there if nothing was drawn before. */
+const CHOSEN_HEAD = { of: /** @type {const} */ ('head'), other: null, before: false };
+
+/**
+ * Draws them, and their legend, whenever something else is to be seen.
+ *
+ * @param {Explorer} room
+ * @param {import('../shared/signals.js').ReadonlySignal<Look>} look
+ * @param {Maps} maps
+ * @param {ReturnType<typeof createLegend>} legend
+ * @returns what was drawn last
+ */
+function drawMaps({ isShown, run, shown, mapped }, look, maps, legend) {
+  const settled = signal(/** @type {Look | undefined} */ (undefined));
+  effect(() => {
+    const about = isShown.value ? run.value : undefined;
+    const mine = look.value;
+    if (!about) return;
+    const state = shown.peek();
+    untracked(async () => {
+      await maps.show(about, state);
+      if (mine !== look.peek() || about !== run.peek()) return;
+      legend.show(state, { largest: maps.largest, causal: about.causal });
+      mapped.value = about;
+      settled.value = mine;
+    });
+  });
+  return settled;
+}
+
 /** @param {Explorer} room */
 export function largeMaps(room) {
-  const { shown, run, isShown, pins, seen, mapped, choices, isDrawing } = room;
-  /** What of the state the maps show: the rest is marked on them, or seen of them. */
+  const { shown, pins, seen, choices, isDrawing } = room;
   const look = derived(() => {
     const { layer, head, of, over, other, before, scale, hideFirst } = shown.value;
     return { layer, head, of, over, other, before, scale, hideFirst };
@@ -68,29 +104,17 @@ export function largeMaps(room) {
     },
   });
 
-  /** @type {typeof look.value} */
-  let latest;
-  /** What was drawn last: to that a map leads back that is cancelled. @type {typeof look.value | undefined} */
-  let settled;
+  const settled = drawMaps(room, look, maps, legend);
+  /** Where cancelling leads; undefined: nowhere. */
+  const back = () => {
+    const isOther = settled.value && settled.value !== look.value;
+    if (isOther) return settled.value;
+    return look.value.of === 'head' ? undefined : CHOSEN_HEAD;
+  };
   const wait = drawn(() => {
-    const HEAD = { of: /** @type {const} */ ('head'), other: null, before: false };
-    const isOther = settled && settled !== look.value;
-    const back = isOther ? settled : look.value.of === 'head' ? undefined : HEAD;
+    const to = back();
     const now = isDrawing.value ? { label: 'Computing the map' } : undefined;
-    return bar('explore-drawing', now, back && (() => room.set(back)));
-  });
-  effect(() => {
-    const about = isShown.value ? run.value : undefined;
-    latest = look.value;
-    if (!about) return;
-    const [state, mine] = [shown.peek(), latest];
-    untracked(async () => {
-      await maps.show(about, state);
-      if (mine !== latest || about !== run.peek()) return;
-      legend.show(state, { largest: maps.largest, causal: about.causal });
-      mapped.value = about;
-      settled = mine;
-    });
+    return bar('explore-drawing', now, to && (() => room.set(to)));
   });
   effect(() => {
     const now = view.value;

@@ -70,6 +70,36 @@ const wholeOf = ({ shown }) => (['max', 'norms'].includes(shown.value.of) ? 'row
 const toKeyWords = (topP, whole) =>
   `Only lines to the chosen key, of those that carry at least ${formatPercent(topP)} of each token’s ${whole}.`;
 
+/**
+ * The lines, and what is said of those that are not drawn.
+ *
+ * @param {readonly { map: number, query: number, edges: { key: number, weight: number }[], rest: number }[]} edges of
+ *   each query in view
+ * @param {{ query: ReadonlySet<number>, key: ReadonlySet<number>, isAny: boolean }} chosen whose lines are drawn;
+ *   not isAny: everyone's
+ * @param {{ topP: number, whole: string }} what lines carry
+ */
+function drawnOf(edges, { query: queries, key: keys, isAny }, { topP, whole }) {
+  const isAll = (/** @type {number} */ query) => !isAny || queries.has(query);
+  const lines = edges.flatMap(({ map, query, edges: own }) =>
+    own
+      .filter(({ key }) => isAll(query) || keys.has(key))
+      .map(({ key, weight }) => ({ map, query, key, weight })),
+  );
+  if (!isAny && lines.length > MOST_LINES) {
+    const strongest = lines.toSorted((a, b) => b.weight - a.weight).slice(0, MOST_LINES);
+    const note = `The ${formatCount(MOST_LINES)} strongest of ${plural(lines.length, 'line')} in view; choose a token to see all of its own.`;
+    return { lines: strongest, note };
+  }
+  if (isAny && ![...queries].some((query) => query >= 0))
+    return { lines, note: toKeyWords(topP, whole) };
+  const rests = edges.filter(({ query }) => isAll(query)).map(({ rest }) => rest);
+  if (rests.length === 0) return { lines, note: '' }; // not here yet, or out of view
+  const [each, upTo] = queries.size === 1 ? ['Its', ''] : ['Each token’s', 'up to '];
+  const note = `${each} lines carry at least ${formatPercent(topP)} of its ${whole}; ${restWords(Math.max(...rests), upTo)}`;
+  return { lines, note };
+}
+
 /** What is to be drawn of them. @param {Explorer} room */
 function createLines(room) {
   const { run, title, place, pins, shown, session } = room;
@@ -113,28 +143,9 @@ function createLines(room) {
     return { query: queries, key: keys, isAny: pins.value.length > 0 };
   });
 
-  /** The lines, and what is said of those that are not drawn. */
-  const drawnNow = computed(() => {
-    const { query: queries, key: keys, isAny } = chosen.value;
-    const isAll = (/** @type {number} */ query) => !isAny || queries.has(query);
-    const lines = edges.value.flatMap(({ map, query, edges: own }) =>
-      own
-        .filter(({ key }) => isAll(query) || keys.has(key))
-        .map(({ key, weight }) => ({ map, query, key, weight })),
-    );
-    if (!isAny && lines.length > MOST_LINES) {
-      const strongest = lines.toSorted((a, b) => b.weight - a.weight).slice(0, MOST_LINES);
-      const note = `The ${formatCount(MOST_LINES)} strongest of ${plural(lines.length, 'line')} in view; choose a token to see all of its own.`;
-      return { lines: strongest, note };
-    }
-    if (isAny && ![...queries].some((query) => query >= 0))
-      return { lines, note: toKeyWords(topP.value, wholeOf(room)) };
-    const rests = edges.value.filter(({ query }) => isAll(query)).map(({ rest }) => rest);
-    if (rests.length === 0) return { lines, note: '' }; // not here yet, or out of view
-    const [each, upTo] = queries.size === 1 ? ['Its', ''] : ['Each token’s', 'up to '];
-    const note = `${each} lines carry at least ${formatPercent(topP.value)} of its ${wholeOf(room)}; ${restWords(Math.max(...rests), upTo)}`;
-    return { lines, note };
-  });
+  const drawnNow = computed(() =>
+    drawnOf(edges.value, chosen.value, { topP: topP.value, whole: wholeOf(room) }),
+  );
   return { seen, line, visible, rows, chosen, drawnNow };
 }
 

@@ -22,6 +22,17 @@ async function wantedFiles(model, own) {
   );
 }
 
+/** @param {Explorer} room @param {unknown} error @param {{ isCancelled: boolean, hasFiles: boolean }} how */
+function sayWhyNot(room, error, { isCancelled, hasFiles }) {
+  if (isCancelled) {
+    // None, if its Worker was ended before.
+    room.run.value = room.session.run;
+    room.say('Cancelled.');
+  } else if (hasFiles && /** @type {PageError} */ (error).code === 'ERR_LOAD') {
+    room.failLoading(error);
+  } else room.failReading(error);
+}
+
 /** @param {Explorer} room @returns what opens it once more, what stops it, and whether it is under way or stopped */
 export function connectOpening(room) {
   const { session, state, own, model, waiting } = room;
@@ -67,13 +78,7 @@ export function connectOpening(room) {
       // Files of the dialog were read instead: if they cannot be opened, it resumes.
       if (isSuperseded(error) && !mine.signal.aborted) return;
       opened.value = now;
-      if (mine.signal.aborted) {
-        // None, if its Worker was ended before.
-        room.run.value = session.run;
-        room.say('Cancelled.');
-      } else if (isThere && /** @type {PageError} */ (error).code === 'ERR_LOAD') {
-        room.failLoading(error);
-      } else room.failReading(error);
+      sayWhyNot(room, error, { isCancelled: mine.signal.aborted, hasFiles: isThere });
     }
   };
   effect(() => {

@@ -61,7 +61,18 @@ export function createBar(entry, sections) {
     );
   update();
 
-  // A step has been read when its end has been seen.
+  return { element, update, destroy: watchRead(entry, sections, update) };
+}
+
+/**
+ * Keeps which steps have been read: those whose end has been seen.
+ *
+ * @param {Entry} entry
+ * @param {readonly HTMLElement[]} sections of the steps and of the exercise
+ * @param {() => void} tell called when one more is read
+ * @returns {() => void} what ends it
+ */
+function watchRead({ id, lesson }, sections, tell) {
   const watch = new IntersectionObserver((found) => {
     for (const { target, isIntersecting } of found) {
       const i = sections.findIndex((section) => section.contains(target));
@@ -69,12 +80,12 @@ export function createBar(entry, sections) {
       const title = lesson.steps[i]?.title;
       if (!isIntersecting || title === undefined || seen.includes(title)) continue;
       keep(id, { seen: [...seen, title] });
-      update();
+      tell();
     }
   });
   for (const section of sections) {
     const end = section.querySelector('.row');
     if (end) watch.observe(end);
   }
-  return { element, update, destroy: () => watch.disconnect() };
+  return () => watch.disconnect();
 }

@@ -82,6 +82,33 @@ const problem = (measured) =>
     return value && html`<p class="message error" role="alert">${value}</p>`;
   });
 
+/**
+ * What the plots hold fixed, to be chosen.
+ *
+ * @typedef {import('../../shared/signals.js').Signal<number>} Choice
+ * @param {Measured} measured
+ * @param {Record<'width' | 'heads' | 'tokens', Choice>} chosen
+ */
+function menus(measured, { width, heads, tokens }) {
+  const choice = (/** @type {Choice} */ chosen) => (/** @type {string} */ value) => {
+    chosen.value = Number(value);
+    measured.go();
+  };
+  return html`
+    <div class="plot-menus row">
+      ${drawn(() => [
+        field('Width', 'plot-width', options(WIDTHS), String(width.value), choice(width)),
+        field('Heads', 'plot-heads', options(HEADS.slice(1)), String(heads.value), choice(heads)),
+        field('Tokens', 'plot-tokens', options(TOKENS), String(tokens.value), choice(tokens)),
+      ])}
+      <button type="button" class="quiet" id="measure-again" @click=${() => measured.again()}>
+        Measure again
+      </button>
+      ${problem(measured)}
+    </div>
+  `;
+}
+
 /** @param {Measured} measured @param {import('../../shared/signals.js').Signal<Work | undefined>} current */
 export function plots(measured, current) {
   const width = signal(64);
@@ -102,27 +129,12 @@ export function plots(measured, current) {
       return timing ? [{ at: at(work), timing }] : [];
     });
 
-  const choice = (/** @type {typeof width} */ chosen) => (/** @type {string} */ value) => {
-    chosen.value = Number(value);
-    measured.go();
-  };
-
   const ofShape = () => [`${width.value} wide`, plural(heads.value, 'head')];
   const byTokens = () => timed(alongTokens.value, (work) => work.tokens);
   const byHeads = () => timed(alongHeads.value, (work) => work.heads);
   return html`
     <p id="current-time">${drawn(() => currentWords(measured, current.value))}</p>
-    <div class="plot-menus row">
-      ${drawn(() => [
-        field('Width', 'plot-width', options(WIDTHS), String(width.value), choice(width)),
-        field('Heads', 'plot-heads', options(HEADS.slice(1)), String(heads.value), choice(heads)),
-        field('Tokens', 'plot-tokens', options(TOKENS), String(tokens.value), choice(tokens)),
-      ])}
-      <button type="button" class="quiet" id="measure-again" @click=${() => measured.again()}>
-        Measure again
-      </button>
-      ${problem(measured)}
-    </div>
+    ${menus(measured, { width, heads, tokens })}
     <div class="plots">
       <div>
         <h3>Time and the length of the text</h3>

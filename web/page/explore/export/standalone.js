@@ -147,6 +147,22 @@ function textOf(tokens, first, maps) {
   return [el('p', { class: 'text', translate: 'no', dir: 'auto' }, ...words), note];
 }
 
+/** The colours of a scale, between the weights that they stand for. */
+function scaleKey() {
+  const start = el('span', { class: 'start' });
+  const bar = el('span', { class: 'bar' });
+  const end = el('span', { class: 'end' });
+  bar.style.backgroundImage = gradient();
+  return {
+    parts: [start, bar, end],
+    /** @param {string} least @param {string} most */
+    show(least, most) {
+      start.textContent = `weight ${least}`;
+      end.textContent = most;
+    },
+  };
+}
+
 /** @param {Saved} saved */
 function show({ title, words, settings, tokens, pins, causal, scale, maps }) {
   const shown = maps.map((map) => ({
@@ -160,15 +176,11 @@ function show({ title, words, settings, tokens, pins, causal, scale, maps }) {
     ...Object.entries(SCALES).map(([value, one]) => el('option', { value }, one.words)),
   );
   select.value = scale in SCALES ? scale : 'unit';
-  const bar = el('span', { class: 'bar' });
-  bar.style.backgroundImage = gradient();
-  const start = el('span', { class: 'start' });
-  const end = el('span', { class: 'end' });
+  const key = scaleKey();
   const draw = () => {
-    const { how, start: first, end: last } = SCALES[select.value];
-    start.textContent = `weight ${first}`;
+    const { how, start, end } = SCALES[select.value];
     const isOne = how.max === 'map' && shown.length === 1;
-    end.textContent = isOne ? formatWeight(largestOf(shown[0].weights.data)) : last;
+    key.show(start, isOne ? formatWeight(largestOf(shown[0].weights.data)) : end);
     for (const { element, weights, title: name } of shown) {
       element.show({ weights, tokens, causal, ...how, name });
     }
@@ -188,9 +200,7 @@ function show({ title, words, settings, tokens, pins, causal, scale, maps }) {
         { class: 'legend' },
         el('label', { for: 'scale' }, 'Colour scale'),
         select,
-        start,
-        bar,
-        end,
+        ...key.parts,
         causal ? el('span', {}, 'hatched: masked, a later token') : '',
       ),
       el(

@@ -35,6 +35,12 @@ const dialog = () => byId('explore-open-dialog', HTMLDialogElement);
 /** @param {string} words */
 const told = (words, isError = false) => ({ words, isError });
 
+/** @param {unknown} error @param {boolean} isCancelled */
+const whyNot = (error, isCancelled) =>
+  isCancelled
+    ? told('Cancelled. What was open before stays open.')
+    : told(/** @type {Error} */ (error).message, true);
+
 /** The reading of files, of which the dialog tells. @param {() => void} gaveUp called when nothing of it was opened */
 function createWork(gaveUp) {
   const message = signal(told(''));
@@ -77,21 +83,16 @@ function createWork(gaveUp) {
       message.value = told('');
       turnTo('.open-working button', { fraction: 0 });
       const isMine = () => work === mine;
+      const onProgress = (/** @type {typeof progress.value} */ now) => {
+        if (isMine()) progress.value = now;
+      };
       /** @type {T | undefined} */
       let result;
       try {
-        const onProgress = (/** @type {typeof progress.value} */ now) => {
-          if (isMine()) progress.value = now;
-        };
         result = await read({ signal: mine.signal, onProgress });
         if (isMine()) dialog().close();
       } catch (error) {
-        const { message: why } = /** @type {Error} */ (error);
-        const isCancelled = mine.signal.aborted;
-        const said = isCancelled
-          ? told('Cancelled. What was open before stays open.')
-          : told(why, true);
-        if (isMine()) message.value = said;
+        if (isMine()) message.value = whyNot(error, mine.signal.aborted);
       }
       if (!isMine()) return undefined;
       work = undefined;

@@ -28,6 +28,22 @@ const otherText = (room, wanted) =>
     };
   });
 
+/** Both texts, token by token; undefined: not yet read, or there is no other one. @param {Explorer} room @param {ReadonlySignal<string | null>} wanted */
+function pairOf(room, wanted) {
+  const { run, about } = room;
+  const { answer } = otherText(room, wanted);
+  return derived(() => {
+    const { text, tokens = [], problem = '' } = answer.value ?? {};
+    const clean = run.value?.tokens ?? [];
+    if (wanted.value === null || text !== wanted.value || answer.value?.run !== run.value)
+      return undefined;
+    return {
+      ...{ clean, other: tokens, differing: differingAt(clean, tokens) },
+      problem: problem || problemOf(clean, tokens, about.value.at),
+    };
+  });
+}
+
 /** @param {Explorer} room @param {ReadonlySignal<number[] | null>} others ids of the other text */
 function mapsOf(room, others) {
   const maps = new Asked(room, () => {
@@ -58,19 +74,8 @@ export class Patching {
     /** The other text; null: there is none. */
     this.text = computed(() => (isPaired.value ? shown.value.corrupted : null));
 
-    const read = otherText(room, this.text);
     /** Both texts, token by token. */
-    this.pair = derived(() => {
-      const { answer } = read;
-      const { text, tokens = [], problem = '' } = answer.value ?? {};
-      const clean = run.value?.tokens ?? [];
-      if (this.text.value === null || text !== this.text.value || answer.value?.run !== run.value)
-        return undefined;
-      return {
-        ...{ clean, other: tokens, differing: differingAt(clean, tokens) },
-        problem: problem || problemOf(clean, tokens, about.value.at),
-      };
-    });
+    this.pair = pairOf(room, this.text);
 
     /** Ids of the other text; null: there is none that goes together with this one. */
     const others = derived(() => {
