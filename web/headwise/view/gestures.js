@@ -47,6 +47,9 @@ export function listenTo(field, on) {
 function listenToPointers(field, on) {
   /** Pointers that are down, where they are now. @type {Map<number, Pixels>} */
   const down = new Map();
+  /** Where the first of them went down. @type {Pixels} */
+  let start = { clientX: 0, clientY: 0 };
+  /** How far it has been from there: a hand that trembles still clicks. */
   let moved = 0;
 
   /** @param {PointerEvent} event */
@@ -71,14 +74,17 @@ function listenToPointers(field, on) {
       on.zoom(spread(from, other) / spread(event, other), middle);
       return;
     }
-    moved += distance(event, from);
+    moved = Math.max(moved, distance(event, start));
     const { x, y } = placeOf(field, from);
     if (moved > CLICK_PX) on.drag({ x: at.x - x, y: at.y - y });
   };
 
   field.addEventListener('pointerdown', (event) => {
     if (event.isPrimary) down.clear();
-    if (down.size === 0) moved = 0;
+    if (down.size === 0) {
+      start = event;
+      moved = 0;
+    }
     // A finger does not come over the map before it touches it.
     if (event.isPrimary && event.pointerType === 'touch') on.hover(placeOf(field, event));
     if (event.button !== 0 || !on.canZoom()) return;
