@@ -362,6 +362,46 @@ filesTest(
   },
 );
 
+/** The colours of what is pinned on a saved page: in its text, and of the marks on its map, by token. @param {Page} page */
+const pinColours = (page) =>
+  page.evaluate(() => {
+    const shadowOf = (/** @type {Element} */ one) =>
+      getComputedStyle(one)
+        .boxShadow.match(/rgb\([^)]*\)/g)
+        ?.at(-1);
+    const tokens = document.querySelectorAll('.text [aria-pressed="true"]');
+    const marks = document.querySelector('attention-map')?.shadowRoot?.querySelectorAll('.row-pin');
+    return {
+      text: [...tokens].map((one) => getComputedStyle(one).outlineColor).sort(),
+      map: [...(marks ?? [])].map((one) => shadowOf(one)).sort(),
+    };
+  });
+
+filesTest(
+  'a saved page marks a pin in its text as on its map, in the colours of its reader’s scheme',
+  `${QUERY}&pins=q9_k2`,
+  async (page) => {
+    const { bytes, name } = await saved(page, 'page', 'html');
+    const path = join(folder, name);
+    await writeFile(path, bytes);
+    const own = await browser.newPage();
+    /** @type {unknown[]} */
+    const seen = [];
+    for (const scheme of engine.hasCdp ? ['light', 'dark'] : ['light']) {
+      if (engine.hasCdp)
+        await own.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+      await own.goto(pathToFileURL(path).href);
+      await own.waitForSelector('attention-map >>> .row-pin');
+      const { text, map } = await pinColours(own);
+      assert.deepEqual(text, map, scheme);
+      seen.push(text);
+    }
+    assert.deepEqual(seen[0], ['rgb(176, 74, 0)', 'rgb(36, 86, 184)']);
+    if (engine.hasCdp) assert.deepEqual(seen[1], ['rgb(141, 180, 255)', 'rgb(255, 176, 102)']);
+    await own.close();
+  },
+);
+
 filesTest('a long text is pooled in the picture, which says so', '?scale=head', async (page) => {
   const size = 1200;
   const { writeNpy } = await import('headwise/formats');

@@ -5,7 +5,7 @@
  * @import { Palette } from './palette.js'
  */
 
-/** How many there are (../style/explore-text.css). */
+/** How many there are (../style/pins.css). */
 export const PIN_COLOURS = 6;
 
 /** @param {readonly Pin[]} pins @param {Pin} pin one of them */

@@ -152,7 +152,7 @@ export async function makeExport(what, format, seen, palette, wish = AS_IT_COMES
         return { blob: new Blob([html], { type: 'text/html' }), name: file(''), isPicture: false };
       }
       return {
-        blob: await standalonePage(seen, palette, wish.title || mapTitle(seen), wish.caption),
+        blob: await standalonePage(seen, wish.title || mapTitle(seen), wish.caption),
         name: file(''),
         isPicture: false,
       };

@@ -2,14 +2,13 @@
  * A page in one file that works from a disk: exact weights and tokens as data, the script beside them. Its policy lets
  * that script run and nothing else, and lets nothing be asked for.
  *
- * @import { Palette } from '../palette.js'
  * @import { Seen } from './settings.js'
  * @import { Saved } from './standalone.js'
  */
 
 /// <reference path="./bundle.d.ts" />
 
-import { paletteColourOf } from '../pin-colours.js';
+import { colouredPins } from '../pin-colours.js';
 import { exactMaps } from './numbers.js';
 import { settingsInWords, settingsOf } from './settings.js';
 import { escaped } from './svg.js';
@@ -53,8 +52,8 @@ export function pageOf(saved, { code, hash }) {
   ];
 }
 
-/** @param {Seen} seen @param {Palette} palette @param {string} title @param {string} [caption] in place of the settings in words @returns {Promise<Blob>} */
-export async function standalonePage(seen, palette, title, caption = '') {
+/** @param {Seen} seen @param {string} title @param {string} [caption] in place of the settings in words @returns {Promise<Blob>} */
+export async function standalonePage(seen, title, caption = '') {
   const [script, maps] = await Promise.all([import('./standalone.js?bundle'), exactMaps(seen)]);
   const { run, state } = seen;
   const saved = {
@@ -62,7 +61,7 @@ export async function standalonePage(seen, palette, title, caption = '') {
     words: caption || settingsInWords(seen),
     settings: settingsOf(seen),
     tokens: run.tokens.map(({ text }) => text),
-    pins: state.pins.map((pin) => ({ ...pin, colour: paletteColourOf(palette, state.pins, pin) })),
+    pins: colouredPins(state.pins),
     causal: run.causal,
     scale: state.scale,
     maps: maps.map(({ title: name, weights }) => ({ title: name, weights: base64Of(weights) })),

@@ -22,6 +22,7 @@ import { el } from '../../../headwise/view/element.js';
 import { formatWeight } from '../../../headwise/view/format.js';
 import { largestOf } from '../../../headwise/view/paint.js';
 import { SPACE } from '../../shared/signs.js';
+import pinColours from '../../style/pins.css?raw';
 
 /** @type {Record<string, { words: string, how: { max: 1 | 'row' | 'map', scale?: 'log' }, start: string, end: string }>} */
 const SCALES = {
@@ -47,7 +48,7 @@ const SCALES = {
 };
 
 const sheet = new CSSStyleSheet();
-sheet.replaceSync(`
+sheet.replaceSync(`${pinColours}
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; background: Canvas; color: CanvasText; }
 body { max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.4rem; line-height: 1.3; margin: 0 0 .5rem; }
@@ -59,7 +60,8 @@ p { margin: 0 0 1rem; overflow-wrap: anywhere; }
 .bar { width: 10rem; height: .6rem; forced-color-adjust: none; }
 summary { cursor: pointer; }
 .text span { border-bottom: 1px solid GrayText; padding: .15rem; cursor: pointer; forced-color-adjust: none; }
-.text [aria-pressed='true'] { outline: 2px solid Highlight; }
+.text { --pin: var(--pin-0); }
+.text [aria-pressed='true'] { outline: 2px solid var(--pin); }
 pre { overflow-x: auto; font-size: .8rem; }
 @media print {
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
@@ -79,6 +81,22 @@ const LEAST_TOLD = 0.005;
 
 /** A token in a sentence, which no browser translates. @param {string} token */
 const quoted = (token) => ['“', el('span', { translate: 'no' }, token), '”'];
+
+/** What a pinned token attends to most, or what attends to it. @param {string[]} tokens @param {Saved['pins'][number]} pin @param {number[]} line its weights */
+function told(tokens, pin, line) {
+  const best = line.map((weight, i) => ({ weight, i })).sort((a, b) => b.weight - a.weight);
+  const list = best
+    .slice(0, 3)
+    .filter(({ weight }) => weight >= LEAST_TOLD)
+    .flatMap(({ weight, i }, at) => [
+      at > 0 ? ', ' : '',
+      ...quoted(tokens[i]),
+      ` ${weight.toFixed(2)}`,
+    ]);
+  const verb = pin.side === 'key' ? ' is attended to by ' : ' attends to ';
+  const others = list.length > 0 ? list : ['nothing much'];
+  return [...quoted(tokens[pin.token]), verb, ...others, '.'];
+}
 
 /**
  * The text, whose tokens are pinned by a click, and tinted by what the pinned one attends to in the first map.
@@ -103,23 +121,12 @@ function textOf(tokens, first, maps) {
     const most = Math.max(...line.map(Math.abs));
     buttons.forEach((button, i) => {
       const share = most > 0 ? Math.abs(line[i]) / most : 0;
-      button.style.background = `color-mix(in srgb, Highlight ${Math.round(45 * share)}%, transparent)`;
-      button.setAttribute('aria-pressed', String(pins.some(({ token }) => token === i)));
+      button.style.background = `color-mix(in srgb, ${pin?.colour ?? 'var(--pin-0)'} ${Math.round(45 * share)}%, transparent)`;
+      const own = pins.findLast(({ token }) => token === i);
+      button.setAttribute('aria-pressed', String(own !== undefined));
+      button.style.setProperty('--pin', own?.colour ?? null);
     });
-    const best = line.map((weight, i) => ({ weight, i })).sort((a, b) => b.weight - a.weight);
-    const list = best
-      .slice(0, 3)
-      .filter(({ weight }) => weight >= LEAST_TOLD)
-      .flatMap(({ weight, i }, at) => [
-        at > 0 ? ', ' : '',
-        ...quoted(tokens[i]),
-        ` ${weight.toFixed(2)}`,
-      ]);
-    const verb = pin?.side === 'key' ? ' is attended to by ' : ' attends to ';
-    const others = list.length > 0 ? list : ['nothing much'];
-    note.replaceChildren(
-      ...(pin ? [...quoted(tokens[pin.token]), verb, ...others, '.'] : ['Choose a token.']),
-    );
+    note.replaceChildren(...(pin ? told(tokens, pin, line) : ['Choose a token.']));
   };
   let now = first;
   const pin = (/** @type {'query' | 'key'} */ side, /** @type {number} */ token) => {
