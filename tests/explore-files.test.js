@@ -33,6 +33,32 @@ test('a model of loose files needs no folder', async () => {
   assert.equal(model.name, 'tiny.safetensors');
 });
 
+test('files that a browser numbered or a system wrote in capitals are a model', async () => {
+  for (const names of [
+    ['config (1).json', 'model (1).safetensors', 'tokenizer (2).json'],
+    ['Config.json', 'Model.safetensors', 'Tokenizer.JSON'],
+    ['config(1).json', 'model-00001-of-00001 (3).safetensors', 'tokenizer.json'],
+  ]) {
+    const files = found(...names);
+    const model = await sortFiles(files);
+    assert.ok(!('tensors' in model), names[0]);
+    const { config, weights, tokenizer } = model;
+    const opened = [config, [weights].flat()[0], tokenizer];
+    assert.deepEqual(
+      opened,
+      files.map(({ file }) => file),
+      names[0],
+    );
+  }
+});
+
+test('an adapter in a folder of its own leaves the model as it is', async () => {
+  const model = await sortFiles(
+    found('m/config.json', 'm/model.safetensors', 'm/lora/adapter_config.json'),
+  );
+  assert.ok(!('tensors' in model));
+});
+
 test('a model needs no tokenizer', async () => {
   const model = await sortFiles(
     found('tiny/config.json', 'tiny/model.safetensors', 'tiny/vocab.json'),
@@ -126,6 +152,13 @@ test('what a model lacks is named', async () => {
     ],
     [['config.json', 'a-1-of-99999999.safetensors', 'b.safetensors'], /2 \.safetensors files/],
     [['model.safetensors', 'tokenizer.json'], /config\.json is missing/],
+    [['config.json', 'adapter_model.safetensors'], /no model\.safetensors, and adapter_model/],
+    [['adapter_model.safetensors'], /adapter_model\.safetensors is of an adapter \(LoRA\)/],
+    [
+      ['m/config.json', 'm/model.safetensors', 'm/adapter_config.json'],
+      /^m\/adapter_config\.json is of an adapter .* merge_and_unload\(\) and save that\.$/,
+    ],
+    [['config (1).json', 'config (2).json', 'model.safetensors'], /came with model\.safetensors/],
     [['photo.jpg'], /Nothing to open in photo\.jpg/],
     [['.DS_Store'], /no file in it/],
     [['attn.npy', 'photo.jpg'], /photo\.jpg came with attn\.npy/],

@@ -59,6 +59,11 @@ test('a tokenizer that is not there, or does not come, leaves a model that reads
     await opensWithIds(/tokenizer\.json: .*401/);
     server.behaviours['/m/tokenizer.json'] = { status: 404 };
     await opensWithIds(/^There is no tokenizer\.json beside config\.json\./);
+    delete server.behaviours['/m/tokenizer.json'];
+    files['/m/tokenizer.json'] = Buffer.from('version https://git-lfs.github.com/spec/v1\noid 1');
+    await opensWithIds(
+      /^tokenizer\.json: this is a Git LFS pointer; the file itself was not downloaded/,
+    );
   } finally {
     server.close();
   }

@@ -1,5 +1,6 @@
 // What openModel says of models that are not there, may not be read or are not what they should be.
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readSafetensors } from 'headwise/formats';
@@ -113,7 +114,22 @@ const failures = [
     () => [file(text, 'config.json'), file('', 'pytorch_model.bin')],
     {},
     'ERR_LOAD',
-    ['the files: model.safetensors is not there', 'expected a folder with'],
+    [
+      'the files: model.safetensors is not there, but pytorch_model.bin, a pickle',
+      'safe_serialization=True',
+      'expected a folder with',
+    ],
+  ],
+  [
+    'a folder with an adapter',
+    () => [
+      file(text, 'config.json'),
+      file('{}', 'adapter_config.json'),
+      file(whole, 'model.safetensors'),
+    ],
+    {},
+    'ERR_FORMAT',
+    ['the files: adapter_config.json is of an adapter (LoRA)', 'merge_and_unload()'],
   ],
   ...[
     '{}',
@@ -138,6 +154,14 @@ for (const [title, source, behaviour, code, parts] of failures)
     const opened = open(source()).then((model) => model.openFiles());
     await rejectsCode(opened, code, ...parts);
   });
+
+test('a folder on the disk with an adapter is refused as one of Files is', async () => {
+  const adapted = join(disk, 'adapted');
+  await mkdir(adapted);
+  await writeFile(join(adapted, 'config.json'), text);
+  await writeFile(join(adapted, 'adapter_config.json'), '{}');
+  await rejectsCode(open(adapted), 'ERR_FORMAT', 'adapter_config.json is of an adapter (LoRA)');
+});
 
 test('a machine that is offline, and a server that allows no other origins, are told apart', async () => {
   const failing = async () => {

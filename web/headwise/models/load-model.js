@@ -127,8 +127,9 @@ const fetchBy =
  * @param {LoadModelOptions} [options]
  * @returns {Promise<Model>} the model, in evaluation mode
  * @throws {HeadwiseError} ERR_FORMAT: a file has another format, the config asks for what is not implemented (its key is named),
- *   or config and weights do not fit each other; ERR_LOAD: a file cannot be loaded; ERR_MEMORY; ERR_VALUE: a bad argument. An
- *   abort rejects with the signal's reason. After an error the engine keeps nothing of the model.
+ *   config and weights do not fit each other, or Files or a folder on the disk have an adapter (adapter_config.json), which is
+ *   not applied; ERR_LOAD: a file cannot be loaded; ERR_MEMORY; ERR_VALUE: a bad argument. An abort rejects with the signal's
+ *   reason. After an error the engine keeps nothing of the model.
  */
 /**
  * Loads a model into an engine of 'headwise/worker'. The Worker reads the files and runs the model.

@@ -165,12 +165,30 @@ async function openShards(sources, how) {
   }
 }
 
+/** Weights that are not read, by the names that PyTorch and PEFT give them. */
+const pickle = 'pytorch_model.bin';
+const adapter = 'adapter_config.json';
+
+/** What a folder of this machine, or a list of Files, is known to have. @param {Folder} folder @param {string} file */
+const has = ({ isKnown = false, find }, file) => isKnown && find(file) !== undefined;
+
 /** @param {Folder} folder @param {string} file */
 function absent(folder, file) {
+  const instead = has(folder, pickle)
+    ? `, but ${pickle}, a pickle, which can run code (save_pretrained(…, safe_serialization=True) writes another)`
+    : '';
   return new HeadwiseError(
     'ERR_LOAD',
-    `${folder.name}: ${file} is not there; expected a folder with config.json and model.safetensors, or its shards and their index`,
+    `${folder.name}: ${file} is not there${instead}; expected a folder with config.json and model.safetensors, or its shards and their index`,
   );
+}
+
+/** A model whose adapter is left out is another model. @param {Folder} folder @throws {HeadwiseError} ERR_FORMAT */
+function refuseAdapter(folder) {
+  if (has(folder, adapter)) {
+    const problem = `${adapter} is of an adapter (LoRA); expected a model into which it is merged, as merge_and_unload() does`;
+    throw new HeadwiseError('ERR_FORMAT', `${folder.name}: ${problem}`);
+  }
 }
 
 /** @param {Folder} folder @param {string} file */
@@ -270,6 +288,7 @@ async function openFolderWeights(folder, how) {
 
 /** @param {Folder} folder @param {Reading} how @returns {Promise<OpenModel>} */
 async function openFolder(folder, how) {
+  refuseAdapter(folder);
   const configRead = readObject(mustFind(folder, 'config.json'), 'config', how);
   const found = await configRead.catch((error) => {
     throw error.code === 'ERR_LOAD' && folder.hint !== undefined

@@ -14,6 +14,7 @@ import { shortened } from '../formats/shortened.js';
  * @property {(file: string) => Source | undefined} find undefined: it is not there. An address may be found and not answer
  * @property {(commit: string) => Folder} [at] of the hub: the same as it was at a commit
  * @property {string} [hint] what else may have been meant
+ * @property {boolean} [isKnown] whether find tells what is not there
  * @property {readonly string[]} [files] the names of all files, if they are known
  */
 
@@ -65,14 +66,14 @@ async function isThere(path) {
   return existsSync(path);
 }
 
-/** A folder of this machine, in Node. @param {Folder} folder @returns {Promise<Folder>} */
+/** A folder of this machine, in Node: what is not there is known. @param {Folder} folder @returns {Promise<Folder>} */
 async function onDisk({ name, find }) {
   const { existsSync } = await importNode('fs');
   const findThere = (/** @type {string} */ file) => {
     const url = find(file);
     return existsSync(url) ? url : undefined;
   };
-  return { name, find: findThere };
+  return { name, find: findThere, isKnown: true };
 }
 
 /** Where a File lies in the folder that was chosen; '' if that is not known. @param {any} file @returns {string} */
@@ -98,7 +99,8 @@ function folderOf(files) {
     .sort((a, b) => depth(a) - depth(b));
   const inIt = files.filter((file) => own === undefined || folderOfFile(file) === own);
   const byName = new Map(inIt.map((file) => [file.name, file]));
-  return { name: 'the files', find: (file) => byName.get(file), files: [...byName.keys()] };
+  const find = (/** @type {string} */ file) => byName.get(file);
+  return { name: 'the files', find, isKnown: true, files: [...byName.keys()] };
 }
 
 /** The most Files that a model's folder has. */

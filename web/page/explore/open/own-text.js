@@ -34,7 +34,10 @@ export async function ownText(file, name, kind) {
  * @returns {any}
  * @throws {PageError} ERR_FORMAT, naming the file
  */
-export const ownJson = (text, name) =>
-  parseJson(text, (problem) => new PageError('ERR_FORMAT', `${name}: ${problem}`), {
-    values: MOST_VALUES,
-  });
+export function ownJson(text, name) {
+  const error = (/** @type {string} */ problem) =>
+    new PageError('ERR_FORMAT', `${name}: ${problem}`);
+  if (text.startsWith('version https://git-lfs'))
+    throw error('this is a Git LFS pointer; the file itself was not downloaded');
+  return parseJson(text, error, { values: MOST_VALUES });
+}

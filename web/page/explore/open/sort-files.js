@@ -14,7 +14,14 @@
  *   without a tokenizer, or vocab and merges: its text is token ids; training: what Train says of its run
  */
 
-import { listed, refusal, weightsIn } from './sort-weights.js';
+import {
+  ADAPTER,
+  isAdapterName,
+  isWeightsName,
+  listed,
+  refusal,
+  weightsIn,
+} from './sort-weights.js';
 
 const WANTED =
   'Expected a folder or a .zip with config.json, model.safetensors and tokenizer.json, or .npy or .safetensors files with tensors.';
@@ -36,6 +43,34 @@ function nameOf(folder) {
   return (
     cached?.slice('models--'.length).replaceAll('--', '/') ?? parts.at(-1)?.replace(/\.zip$/i, '')
   );
+}
+
+/** A model's files besides its weights. */
+const OTHERS = ['config.json', 'tokenizer.json', 'vocab.json', 'merges.txt', 'training.json'];
+
+/** A path as it would be, had no browser numbered a second download and no system changed its case. @param {string} path */
+function plainPath(path) {
+  const base = baseOf(path).toLowerCase();
+  const plain = base.replace(/ ?\(\d+\)(?=\.\w+$)/, '');
+  return OTHERS.includes(plain) || isWeightsName(plain) ? folderOf(path) + plain : path;
+}
+
+/** Each file by the name that it has in a model, where only one can be meant. @param {Found[]} found @returns {Found[]} */
+function plainlyNamed(found) {
+  const plain = found.map(({ path }) => plainPath(path));
+  return found.map((one, i) =>
+    plain.indexOf(plain[i]) === plain.lastIndexOf(plain[i]) ? { ...one, path: plain[i] } : one,
+  );
+}
+
+/** A model whose adapter is left out is another model. @param {Found[]} found @param {string} [config] path @throws {Error} ERR_FORMAT */
+function refuseAdapter(found, config) {
+  const isAdapter = (/** @type {string} */ path) =>
+    config === undefined
+      ? isAdapterName(baseOf(path))
+      : path === `${folderOf(config)}adapter_config.json`;
+  const adapter = found.find(({ path }) => isAdapter(path));
+  if (adapter) throw refusal(`${adapter.path} ${ADAPTER}.`);
 }
 
 /** @param {Found[]} found @param {string} config path @returns {Promise<OwnModel>} */
@@ -109,8 +144,9 @@ function configOf(found) {
  * @throws {Error} ERR_FORMAT: says which file is missing or not wanted
  */
 export async function sortFiles(all) {
-  const found = all.filter(isMeant);
+  const found = plainlyNamed(all.filter(isMeant));
   if (found.length === 0) throw refusal(`There is no file in it. ${WANTED}`);
   const config = configOf(found);
+  refuseAdapter(found, config);
   return config === undefined ? tensorsOf(found) : modelOf(found, config);
 }

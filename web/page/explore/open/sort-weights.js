@@ -10,6 +10,15 @@ import { ownJson, ownText } from './own-text.js';
 const WHOLE = 'model.safetensors';
 const INDEX = 'model.safetensors.index.json';
 
+const ADAPTER_WEIGHTS = 'adapter_model.safetensors';
+
+/** @param {string} name */
+export const isAdapterName = (name) => name === 'adapter_config.json' || name === ADAPTER_WEIGHTS;
+
+/** Of a file of an adapter: why it is not opened. */
+export const ADAPTER =
+  'is of an adapter (LoRA), which is not applied here; merge it into its model with merge_and_unload() and save that';
+
 /** Weights in formats that are not read, and why. @type {[RegExp, string][]} */
 const OTHER_WEIGHTS = [
   [/\.safetensors\.index\.json$/, 'says that the weights are in several files, which are missing'],
@@ -17,6 +26,7 @@ const OTHER_WEIGHTS = [
     /\.(bin|pt|pth|ckpt)$/,
     'is a pickle, which can run code; save the model with safe_serialization=True',
   ],
+  [new RegExp(`^${ADAPTER_WEIGHTS}$`), ADAPTER],
   [/\.(h5|msgpack|onnx|gguf)$/, 'is in another format; save the model as model.safetensors'],
 ];
 
@@ -34,6 +44,9 @@ export const listed = (names) =>
 
 /** One of several files with weights: name, number, how many there are. */
 const SHARD = /^(.*-)(\d+)-of-(\d+)\.safetensors$/;
+
+/** Whether a file is named as weights are, whole or in parts. @param {string} name */
+export const isWeightsName = (name) => name === WHOLE || name === INDEX || SHARD.test(name);
 
 /** The names of all shards of the set that one is of. @param {string} name @returns {string[]} none: it is no shard */
 function setOf(name) {
@@ -89,7 +102,9 @@ function whyNone(files, there) {
  * @throws {Error} ERR_FORMAT
  */
 export async function weightsIn(files) {
-  const there = [...files.keys()].filter((name) => name.endsWith('.safetensors'));
+  const there = [...files.keys()].filter(
+    (name) => name.endsWith('.safetensors') && name !== ADAPTER_WEIGHTS,
+  );
   const file = (/** @type {string} */ name) => /** @type {File} */ (files.get(name));
   if (files.has(WHOLE)) return file(WHOLE);
   if (files.has(INDEX) && there.length > 0) {
