@@ -69,7 +69,7 @@ export class AttentionMap extends StyledElement {
 
   constructor() {
     super();
-    /** @type {ShadowRoot} */ (this.shadowRoot).append(...this.#frame.elements);
+    /** @type {ShadowRoot} */ (this.shadowRoot).append(this.#frame.element);
     this.#frame.field.append(this.#tip);
     this.#frame.ruler.addEventListener('transitionend', () => this.#recolour());
     this.#frame.name(this.#given.name, false);

@@ -58,14 +58,16 @@ export class Frame {
   #queryAxis = el('div', { class: 'axis query-axis', part: 'axis', ...hide });
   /** As wide as all of it, whatever the labels take. */
   ruler = el('div', { class: 'ruler' });
-  elements = [
+  element = el(
+    'div',
+    { class: 'frame' },
     this.ruler,
     this.#keyAxis,
     this.#columnLabels,
     this.#queryAxis,
     this.#rowLabels,
     this.field,
-  ];
+  );
   #hatch = this.canvas;
   #aspect = 1;
   /** Of the labels' font, in CSS pixels, as all of these. */

@@ -5,11 +5,20 @@ export const style = `
 :host {
   --accent: var(--attention-accent, light-dark(#2456b8, #8db4ff));
   --soft: var(--attention-soft, light-dark(#555d6b, #a4acb9));
-  display: grid;
-  direction: ltr;
-  grid-template-columns: auto auto minmax(0, 1fr);
+  display: block;
   font-size: 0.8rem;
   max-width: 36rem;
+}
+:host([hidden]), [hidden] { display: none; }
+* { box-sizing: border-box; }
+/* As wide as the element, however the page lays that out. */
+.frame {
+  display: grid;
+  grid-template-columns: auto auto minmax(0, 1fr);
+  flex: 1;
+  width: 100%;
+  direction: ltr;
+  writing-mode: horizontal-tb;
   /* Tokens that differ look different. */
   font-variant-caps: normal;
   letter-spacing: normal;
@@ -17,8 +26,6 @@ export const style = `
   text-transform: none;
   word-spacing: normal;
 }
-:host([hidden]), [hidden] { display: none; }
-* { box-sizing: border-box; }
 /* Its height tells of the font's size, and the ends of its transitions of colours that have changed. */
 .ruler {
   grid-column: 1 / -1;
