@@ -497,10 +497,11 @@ typedef struct hw_input {
   size_t tokens;
   size_t logits_start; /* hw_decoder computes logits of tokens [logits_start, logits_end) of each sequence */
   size_t logits_end;   /* neither is read if logits_last is set */
-  /* NULL, or [batch], of models: how many tokens of each sequence count, up to tokens; the others are padding after them.
+  /* NULL, or [batch], of models: how many tokens of each sequence count, 0 to tokens; the others are padding after them.
    * Padding is not appended to a cache, so the sequences in it may differ in length. */
   const uint32_t *lengths;
-  /* hw_decoder computes only the logits of each sequence's last token that is no padding: y [batch, 1, vocab_size] */
+  /* hw_decoder computes only the logits of each sequence's last token that is no padding: y [batch, 1, vocab_size]. Of a
+   * sequence without tokens it computes those of its first padding. */
   bool logits_last;
 } hw_input;
 
@@ -734,7 +735,7 @@ typedef struct hw_sgd_config {
 } hw_sgd_config;
 
 /* Make one optimizer step with the current gradients. The gradients are kept. HW_ERROR_VALUE: a required pointer is
- * NULL, a setting is negative, not finite or out of range, or a parameter does not exist. HW_ERROR_MEMORY: no memory
+ * NULL, a setting is negative, not finite as a float or out of range, or a parameter does not exist. HW_ERROR_MEMORY: no memory
  * for the state. After an error no parameter has changed. */
 HW_API hw_status hw_adamw_step(hw_context *context, hw_optimizer *optimizer, const hw_adamw_config *config,
                                const uint32_t *parameters, size_t count);
@@ -925,7 +926,8 @@ HW_API size_t hw_key_value_cache_length(const hw_key_value_cache *cache);
 /* Returns those of all sequences [batch]. The cache owns them. */
 HW_API const uint32_t *hw_key_value_cache_lengths(const hw_key_value_cache *cache);
 
-/* Removes all tokens after the first `length` of each sequence. HW_ERROR_VALUE: the cache has fewer tokens. */
+/* Removes all tokens after the first `length` of each sequence; a shorter sequence stays as it is. HW_ERROR_VALUE: the
+ * longest sequence has fewer tokens. */
 HW_API hw_status hw_key_value_cache_truncate(hw_key_value_cache *cache, size_t length);
 
 /* ---- Transformer blocks ------------------------------------------------------------------------------- */

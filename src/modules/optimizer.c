@@ -1,4 +1,5 @@
 /* Optimizers over the parameters of a module, which they update where they lie: in panels. */
+#include <float.h>
 #include <math.h>
 
 #include "modules/gradients.h"
@@ -190,7 +191,8 @@ static hw_status run_pass(hw_context *context, pass *p) {
 
 /* ---- Steps ---- */
 
-static bool is_amount(double x) { return isfinite(x) && x >= 0.0; }
+/* No NaN, and finite as a float too. */
+static bool is_amount(double x) { return x >= 0.0 && x <= (double)FLT_MAX; }
 
 static bool adamw_is_valid(const hw_adamw_config *config) {
   return config != NULL && is_amount(config->lr) && is_amount(config->beta1) && config->beta1 < 1.0 &&

@@ -1,4 +1,6 @@
 /* Steps of optimizers are those of their formulas in double, wherever in a matrix a parameter lies. */
+#include <float.h>
+
 #include "modules.h"
 #include "reference_modules.h"
 
@@ -333,6 +335,30 @@ static void test_arrays(void) {
   }
 }
 
+/* Beyond a float a setting would be infinite, and weights with it, or NaN. */
+static void test_settings(void) {
+  const double refused[] = {-1.0, (double)NAN, (double)INFINITY, 1e300, 2.0 * (double)FLT_MAX};
+  float arrays[4][1] = {{1.0f}, {0.5f}};
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+    const double x = refused[i];
+    check_case();
+    const hw_adamw_config adamws[] = {
+        {.lr = x}, {.beta1 = x}, {.beta2 = x}, {.eps = x}, {.weight_decay = x},
+    };
+    for (size_t c = 0; c < sizeof adamws / sizeof *adamws; c++) {
+      const hw_status status =
+          hw_adamw_step_array(context, adamws + c, 1, 1, arrays[0], arrays[1], arrays[2], arrays[3]);
+      CHECK(status == HW_ERROR_VALUE, "AdamW, setting %zu of %g: %d", c, x, (int)status);
+    }
+    const hw_sgd_config settings[] = {{.lr = x}, {.momentum = x}, {.weight_decay = x}};
+    for (size_t c = 0; c < sizeof settings / sizeof *settings; c++) {
+      const hw_status status = hw_sgd_step_array(context, settings + c, 1, arrays[0], arrays[1], arrays[2]);
+      CHECK(status == HW_ERROR_VALUE, "SGD, setting %zu of %g: %d", c, x, (int)status);
+    }
+  }
+  CHECK(arrays[0][0] == 1.0f, "a value changed to %g", (double)arrays[0][0]);
+}
+
 int main(void) {
   check_seed(15);
   CHECK(hw_context_create(&context) == HW_OK, "context");
@@ -342,6 +368,7 @@ int main(void) {
   check_run("an optimizer goes on to the bit from what another remembers", test_resume);
   check_run("gradients are clipped by the norm of them all", test_clip);
   check_run("a gradient that is NaN makes all of them NaN", test_clip_nan);
+  check_run("settings that no float can hold are refused", test_settings);
   check_run("arrays are stepped to their last element", test_arrays);
   hw_context_destroy(context);
   return check_result();

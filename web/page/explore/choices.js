@@ -82,7 +82,7 @@ function pinChoices(room) {
 
 /** Which head is looked at, muted, compared and drawn beside others. @param {Explorer} room */
 function headChoices(room) {
-  const { order, run, shown, state } = room;
+  const { order, run, shown } = room;
   const chosen = () => {
     const { layer, head } = shown.peek();
     return { layer, head };
@@ -114,10 +114,10 @@ function headChoices(room) {
     unmuteAll: () => room.set({ muted: [], before: false }),
 
     /** Keeps the chosen head to be compared with others, or compares no more. */
-    compare: () => room.set({ other: state.peek().other ? null : chosen(), before: false }),
+    compare: () => room.set({ other: room.state.peek().other ? null : chosen(), before: false }),
 
     /** Draws a head's lines beside others', or no more. @param {HeadName} [head] default: the chosen one's */
-    overlay: (head = chosen()) => room.set({ overlay: toggled(state.peek().overlay, head) }),
+    overlay: (head = chosen()) => room.set({ overlay: toggled(room.state.peek().overlay, head) }),
   };
 }
 
