@@ -75,18 +75,24 @@ for (const [id, { from, start, solution, check }] of exercises) {
   });
 }
 
-/**
- * @param {string} id
- * @param {[string | RegExp, string][]} changes of its start
- */
-async function halfWay(id, changes) {
-  const { start, check } = exercises.get(id);
-  const code = changes.reduce((text, [from, to]) => {
+/** @typedef {[from: string | RegExp, to: string]} Change of code */
+
+/** @param {string} code @param {Change[]} changes */
+const changed = (code, changes) =>
+  changes.reduce((text, [from, to]) => {
     const next = text.replace(from, to);
-    assert.notEqual(next, text, `${from} is in the start`);
+    assert.notEqual(next, text, `${from} is in the code`);
     return next;
-  }, start);
-  return wrongIn(await run(code, check)).map(({ name, words }) => `${name}: ${words}`);
+  }, code);
+
+/** What a check says of code, where it is not right. @param {string} code @param {string} check */
+const wrongWords = async (code, check) =>
+  wrongIn(await run(code, check)).map(({ name, words }) => `${name}: ${words}`);
+
+/** @param {string} id @param {Change[]} changes of its start */
+function halfWay(id, changes) {
+  const { start, check } = exercises.get(id);
+  return wrongWords(changed(start, changes), check);
 }
 
 test('half a solution is told what is still missing', async () => {
@@ -130,18 +136,10 @@ test('half a solution is told what is still missing', async () => {
   assert.ok(shapes.some((words) => /It has 5 dimensions, not 4/.test(words)));
 });
 
-/**
- * What a check says of a solution that was spoilt.
- *
- * @param {string} id
- * @param {string | RegExp} from in the solution
- * @param {string} to
- */
-async function spoilt(id, from, to) {
+/** What a check says of another solution. @param {string} id @param {...Change} changes of the solution */
+function spoilt(id, ...changes) {
   const { solution, check } = exercises.get(id);
-  const code = solution.replace(from, to);
-  assert.notEqual(code, solution, `${from} is in the solution`);
-  return wrongIn(await run(code, check)).map(({ name, words }) => `${name}: ${words}`);
+  return wrongWords(changed(solution, changes), check);
 }
 
 test('what is wrong is written with the minus of tables', async () => {
@@ -167,7 +165,58 @@ test('no number, too few and too many are not right', async () => {
     ['stack', /push\(x\)[^]*/, 'push(x.slice([0, 0]));\n}', /Its output is not/],
   ];
   for (const [id, from, to, words] of wrong) {
-    assert.match((await spoilt(id, from, to)).join('; '), words, `${id}: ${to}`);
+    assert.match((await spoilt(id, [from, to])).join('; '), words, `${id}: ${to}`);
+  }
+});
+
+test('a right answer in another form is right', async () => {
+  const backward = 'hw.enableGrad(() => hw.mseLoss(layer.forward(x).output, target).backward());\n';
+  /** @type {[id: string, ...Change[]][]} */
+  const right = [
+    // With the batch axis of the lesson's last step.
+    ['by-hand', [/tensor\((\[\[.*\]\])\)/g, 'tensor([$1])'], [' [2, 2]', ' [1, 2, 2]']],
+    [
+      'by-hand',
+      ['weights = hw.softmax(scaled)', 'shares = hw.softmax(scaled)'],
+      ['output = hw.matmul(weights, v);', 'output = hw.matmul(shares, v).toNested();'],
+      ["show('Weights'", 'const weights = shares.toNested();\nshow("Weights"'],
+    ],
+    ['fused', ['[1, 0, 2])', '[1, 0, 2]).toNested()'], [/showChain\([^]*/, '']],
+    ['train-a-head', ['(dOutput), x)', '(dOutput), x).toNested()'], [/showChain\([^]*/, '']],
+    [
+      'train-a-head',
+      [/const dWeight = .*/, `${backward}const dWeight = layer.parameters()[0].grad;`],
+    ],
+    ['train-a-head', ['const dWeight', `${backward}const dWeight`]],
+    ['gpt2-size', ['qkvBias: true', 'qkvBias: true,\n  packedQkv: true']],
+    ['head-to-block', ['[2, 3, 4, 5]', 'new Set([2, 3, 4, 5])']],
+    ['feed-forward', ['=>\n', '=>\n  x.toFixed() &&\n']],
+    [
+      'stack',
+      ['[]', '[embeddings]'],
+      [/let x.*/, ''],
+      [/x = .*/, 'const x = block.forward(outputs.at(-1)).output;'],
+    ],
+  ];
+  for (const [id, ...changes] of right) {
+    assert.deepEqual(await spoilt(id, ...changes), [], `${id}: ${changes}`);
+  }
+});
+
+test('of an answer that is no tensor its variable is named', async () => {
+  for (const [to, words] of [
+    ['2', 'split is a number; make it a tensor with tensor(…)'],
+    ['undefined', 'split is undefined; make it a tensor with tensor(…)'],
+    ['{}', 'split is an object; make it a tensor with tensor(…)'],
+    ['load()', 'split is a Promise: write await before it'],
+    ['{ output: queries }', 'split is what a forward gives: take its output'],
+    [
+      '[[1], [2, 3]]',
+      'split cannot become a tensor: split[1] is [2, 3]; expected an array of 1, like its neighbours',
+    ],
+  ]) {
+    const answer = spoilt('fused', [/const split = [^]*/, `const split = ${to};`]);
+    await assert.rejects(answer, { name: 'HeadwiseError', message: words });
   }
 });
 

@@ -23,7 +23,7 @@
 
 /** A check has its own: the visitor's code may import less, or use its names. */
 const CHECK_IMPORTS = `const { load, tensor } = await import('headwise');
-const { check, largestDifference } = await import('../tools.js');`;
+const { check, largestDifference, tensorFrom } = await import('../tools.js');`;
 
 /** @param {string} text */
 const codeOf = (text) => /```js\n([\s\S]*?)\n```/.exec(text)?.[1];

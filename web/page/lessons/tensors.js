@@ -1,6 +1,6 @@
 /** What torch calls reshape, permute, x[i] and +, for lessons that follow its steps: each gives a new tensor. */
 
-import { Tensor, tensor } from '../../headwise/index.js';
+import { HeadwiseError, Tensor, tensor } from '../../headwise/index.js';
 
 /** @param {Record<string, unknown>} given what must be tensors, by name */
 function checkTensors(given) {
@@ -9,6 +9,36 @@ function checkTensors(given) {
     const isResult = /** @type {any} */ (value)?.output instanceof Tensor;
     const what = isResult ? 'what a forward gives' : String(value);
     throw new TypeError(`${name} is ${what}; expected a Tensor${isResult ? ', its output' : ''}`);
+  }
+}
+
+/** What a value is that is no tensor and no array. @param {unknown} value */
+function kindOf(value) {
+  if (value instanceof Promise) return 'a Promise: write await before it';
+  if (/** @type {any} */ (value)?.output instanceof Tensor) {
+    return 'what a forward gives: take its output';
+  }
+  const is = value === undefined || value === null ? `${value}` : `a ${typeof value}`;
+  return `${is.replace(/^a o/, 'an o')}; make it a tensor with tensor(…)`;
+}
+
+/**
+ * A visitor's answer as a tensor: it may be one, or nested arrays of numbers.
+ *
+ * @param {string} name of the variable
+ * @param {unknown} value
+ * @returns {Tensor}
+ * @throws {HeadwiseError} in words about the variable, if it is neither
+ */
+export function tensorFrom(name, value) {
+  if (value instanceof Tensor) return value;
+  const refuse = (/** @type {string} */ why) => new HeadwiseError('ERR_VALUE', `${name} ${why}`);
+  if (!Array.isArray(value) && !ArrayBuffer.isView(value)) throw refuse(`is ${kindOf(value)}`);
+  try {
+    return tensor(/** @type {number[]} */ (value));
+  } catch (error) {
+    const why = /** @type {Error} */ (error).message.replace(/^array/, '');
+    throw refuse(`cannot become a tensor: ${name}${why}`);
   }
 }
 

@@ -21,6 +21,7 @@ export {
   permute,
   pick,
   reshape,
+  tensorFrom,
 } from './tensors.js';
 
 /** Of larger tensors a corner is shown, of longer texts the beginning. */
