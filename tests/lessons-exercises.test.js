@@ -99,6 +99,15 @@ test('half a solution is told what is still missing', async () => {
   assert.deepEqual(await halfWay('wrapper', [['numHeads: 2', 'numHeads: 1']]), [
     'There are two heads: There is 1. The heads have to stay.',
   ]);
+  for (const numHeads of [1, 2]) {
+    const fused = await halfWay('wrapper', [
+      ['Wrapper', ''],
+      ['numHeads: 2', `numHeads: +${numHeads}`],
+    ]);
+    assert.deepEqual(fused, [
+      'There are two heads: This is a MultiHeadAttention. The wrapper has to stay.',
+    ]);
+  }
   const [scaled, sums, whole] = await halfWay('by-hand', [
     ['k.reshape([3, 2])', 'hw.transpose(k)'],
   ]);
@@ -156,8 +165,9 @@ test('no number, too few and too many are not right', async () => {
       'causal',
       /j <= i\)([^]*)mask,\n/,
       'true)$1isCausal: true,\n',
-      /looks ahead: Token 0 gives .* to token 1/,
+      /looks ahead: The zeros in your weights come from isCausal.* lets token 0 see token 1/,
     ],
+    ['causal', 'j <= i)', 'j <= i + 1)', /looks ahead: Token 0 gives .* to token 1/],
     ['head-to-block', '[2, 3, 4, 5]', '[2, 2, 3, 4, 5]', /Name each row once/],
     ['induction-heads', 'const costliest', 'tried[7] = -1;\nconst costliest', /7 of 8/],
     ['sentence', /const furthest = .*/, 'const furthest = 0;\nlookBack.fill(NaN);', /12 of 12/],
@@ -200,6 +210,73 @@ test('a right answer in another form is right', async () => {
   ];
   for (const [id, ...changes] of right) {
     assert.deepEqual(await spoilt(id, ...changes), [], `${id}: ${changes}`);
+  }
+});
+
+test('what is wrong is said of what the code does', async () => {
+  /** @type {[id: string, change: Change, words: RegExp][]} */
+  const wrong = [
+    [
+      'gpt2-size',
+      ['hw.MultiHeadAttention', 'hw.MultiHeadAttentionWrapper'],
+      /has to be a MultiHeadAttention\./,
+    ],
+    [
+      'head-to-block',
+      ['[2, 3, 4, 5]', "['starts', 'with']"],
+      /^Rows of causal attention: Name rows by their numbers, from 0 to 5\.$/,
+    ],
+    [
+      'head-to-block',
+      ['[2, 3, 4, 5]', '[3, 4, 5, 6]'],
+      /attention: Name rows by their numbers, from 0 to 5\.$/,
+    ],
+    ['head-to-block', ['[2, 3, 4, 5]', '2'], /attention: 3 more rows notice\.$/],
+    [
+      'pre-and-post',
+      ['ln1(add(x, attn(x)))', 'add(x, attn(x))'],
+      /0\.\d{4}\. The sum after attn takes no norm\.$/,
+    ],
+    [
+      'pre-and-post',
+      ['ln2(add(attended, ffn(attended)))', 'add(attended, ffn(attended))'],
+      /\. The sum after ffn takes no norm\.$/,
+    ],
+    [
+      'pre-and-post',
+      ['ln1(add(x, attn(x)))', 'add(x, attn(ln1(x)))'],
+      /\. The norm ln1 still comes before attn, not after the sum\.$/,
+    ],
+    ['pre-and-post', ['attn(x)', 'attn(ln1(x))'], /\. The input of attn still takes a norm\.$/],
+    [
+      'pre-and-post',
+      ['ln2(add(attended, ffn(attended)))', 'add(attended, ln2(ffn(attended)))'],
+      /\. The norm ln2 takes what ffn gives, not the sum\.$/,
+    ],
+    [
+      'pre-and-post',
+      ['ln1(add(x, attn(x)))', 'ln1(attn(x))'],
+      /\. What attn gives is not added to its input\.$/,
+    ],
+    [
+      'pre-and-post',
+      ['ffn(attended)', 'ffn(x)'],
+      /\. Look at what each norm takes, and at what each sum adds\.$/,
+    ],
+    [
+      'shapes',
+      ['8, 64],\n  queries', '64, 8],\n  queries'],
+      /not right yet\. After the 3 comes the number of heads, then the width of one head\.$/,
+    ],
+    [
+      'shapes',
+      ['8, 64],\n  queries', '8, 8],\n  queries'],
+      /not right yet\. The three last numbers multiply to 1,536\.$/,
+    ],
+    ['shapes', [/ {2}scores.*\n/, ''], /^Scores: It is not given yet\. A square/],
+  ];
+  for (const [id, change, words] of wrong) {
+    assert.match((await spoilt(id, change)).join('; '), words, `${id}: ${change}`);
   }
 });
 
