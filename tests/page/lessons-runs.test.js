@@ -154,6 +154,13 @@ lessonTest('of an await that is missing before load its line is told', 'wrapper'
   assert.match(await textOf(page, '#exercise .results'), /^Line 1[0-9]: TypeError: /);
 });
 
+lessonTest('an error from deep within the engine has its line', 'wrapper', async (page) => {
+  const nested = `${'['.repeat(15)}'x'${']'.repeat(15)}`;
+  await runInstead(page, 5, `\ntensor(${nested});`);
+  await ended(page, 'error');
+  assert.match(await resultOf(page, 5), /^Line 2: .* is "x"; expected a number/);
+});
+
 lessonTest(
   'messages name classes as the package does, in the built page too',
   'wrapper',

@@ -23,6 +23,9 @@ const MOST_ITEMS = 200;
 /** Of more the console says nothing. */
 const MOST_LOGS = 100;
 
+/** How many calls an error remembers in V8. Ten are the default, and all ten may be within the engine. */
+const MOST_FRAMES = 50;
+
 /** How long a promise or a timer that nobody waits for may take to fail. */
 const GRACE_MS = 10;
 
@@ -228,6 +231,7 @@ async function run(steps, onStep, onItem) {
     onStep(step);
   };
   listenToConsole();
+  Error.stackTraceLimit = MOST_FRAMES;
   const setTimer = setTimeout;
   const timersLeft = watchTimers();
   Object.assign(globalThis, { [DOOR]: { modules: MODULES, enter } });
