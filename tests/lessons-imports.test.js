@@ -74,6 +74,20 @@ test('the line where code breaks off is known, and that of every name it declare
   assert.deepEqual(readStep('const a = 1;\nlet b;\nconst a = 2;').declared, { a: 3, b: 2 });
 });
 
+test('a number with a comma for thousands breaks off in its own line', () => {
+  assert.equal(readStep('const a = {\n  length: 1,024,\n  b: 2,\n};').broken, 2);
+  assert.equal(readStep('const a = {\n  width: 12,768,\n};').broken, 2);
+  assert.equal(readStep('const a = 1;\nconst b = [1,024];').broken, 2);
+  for (const code of [
+    'const a = [10,768, 0, 0.5, 0x1f, 0n, 1_024];',
+    'const a = { 1: 2, 3() {}, get 4() { return 5; }, [6]: 7, b: 0 };',
+    'class A { 1 = 2; 3; }\nconst { 4: b } = {};',
+  ]) {
+    assert.equal(readStep(code).broken, 0, code);
+    assert.doesNotThrow(() => new Function(`'use strict'; ${code}`), code);
+  }
+});
+
 test('what stands where nothing may stand breaks off in its own line, not in the one before', () => {
   assert.equal(readStep('const a = 1;\n\n# a comment of Python\nconst b = 2;').broken, 3);
   assert.equal(readStep('const a = [1];\n)\n').broken, 2);

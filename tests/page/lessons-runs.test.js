@@ -154,6 +154,12 @@ lessonTest('of an await that is missing before load its line is told', 'wrapper'
   assert.match(await textOf(page, '#exercise .results'), /^Line 1[0-9]: TypeError: /);
 });
 
+lessonTest('a number with a comma for thousands has its line', 'wrapper', async (page) => {
+  await runInstead(page, 5, 'const config = {\n  contextLength: 1,024,\n};');
+  await ended(page, 'error');
+  assert.match(await resultOf(page, 5), /^Line 2: SyntaxError: /);
+});
+
 lessonTest('an error from deep within the engine has its line', 'wrapper', async (page) => {
   const nested = `${'['.repeat(15)}'x'${']'.repeat(15)}`;
   await runInstead(page, 5, `\ntensor(${nested});`);

@@ -44,6 +44,18 @@ function wantedIn(declaration) {
 }
 
 /**
+ * Whether a module refuses a number that the grammar takes: one with a zero in front, and one that stands alone in an
+ * object, as in `{ length: 1,768 }`.
+ *
+ * @param {SyntaxNode} node
+ * @param {string} text of it
+ */
+function isOddNumber({ name, parent, prevSibling, nextSibling }, text) {
+  if (name !== 'Number') return false;
+  return /^0[\d_]/.test(text) || (parent?.name === 'Property' && !prevSibling && !nextSibling);
+}
+
+/**
  * Whether JavaScript refuses what its grammar takes: a return or an await that stands where there is none, a constant
  * without a value.
  *
@@ -83,7 +95,8 @@ export function readStep(code) {
     enter({ name, from, to, node, type }) {
       // Of what is missing the line is that before it.
       if (broken === 0 && type.isError) broken = lineAt(Math.max(to > from ? from + 1 : from, 1));
-      if (broken === 0 && isRefused(node)) broken = lineAt(to);
+      const isOdd = isRefused(node) || isOddNumber(node, code.slice(from, to));
+      if (broken === 0 && isOdd) broken = lineAt(to);
       const callee = calleeIn(node);
       if (callee) {
         const taking = node.prevSibling?.prevSibling;
