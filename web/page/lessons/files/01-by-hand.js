@@ -10,9 +10,10 @@
 // An embedding is looked up for each token alone: “bank” gets the same numbers beside “river” and beside “savings”.
 // Here random numbers stand in for embeddings: two sequences of six tokens, 768 numbers each.
 //
-// All code can be changed. Click into it, change 123 to another number and press Ctrl+Enter (⌘+Enter on a Mac): the
-// lesson runs again from its first step. `show(name, value)` writes a value beside the code, and `showChain` draws
-// matrices: orange above zero, purple below, stronger the further from zero. `console.log` works too.
+// All code can be changed. Change 123 to another number, then press Run below the code, or Ctrl+Enter (⌘+Enter on a
+// Mac): the lesson runs again from its first step. The results stand beside the code, on a narrow screen above it.
+// `show(name, value)` writes a value there, and `showChain` draws matrices: orange above zero, purple below, stronger
+// the further from zero. `console.log` works too.
 
 import { load, tensor } from 'headwise';
 import {
