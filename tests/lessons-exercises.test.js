@@ -105,7 +105,7 @@ test('half a solution is told what is still missing', async () => {
       ['numHeads: 2', `numHeads: +${numHeads}`],
     ]);
     assert.deepEqual(fused, [
-      'There are two heads: This is a MultiHeadAttention. The wrapper has to stay.',
+      'There are two heads: This is no MultiHeadAttentionWrapper. The wrapper has to stay.',
     ]);
   }
   const [scaled, sums, whole] = await halfWay('by-hand', [
