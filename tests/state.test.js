@@ -18,85 +18,39 @@ const single = { dIn: 3, dOut: 4 };
 const attention = { ...single, contextLength: 6 };
 const multi = { ...attention, numHeads: 2 };
 
+const qkv = { 'W_query.weight': [4, 3], 'W_key.weight': [4, 3], 'W_value.weight': [4, 3] };
+/** In torch's order: each weight with its bias. */
+const qkvWithBias = Object.fromEntries(
+  ['W_query', 'W_key', 'W_value'].flatMap((name) => [
+    [`${name}.weight`, [4, 3]],
+    [`${name}.bias`, [4]],
+  ]),
+);
+
 /** @type {[string, any, Record<string, number[]>][]} */
 const table = [
   ['Linear', { inFeatures: 3, outFeatures: 2 }, { weight: [2, 3], bias: [2] }],
   ['Linear', { inFeatures: 3, outFeatures: 2, bias: false }, { weight: [2, 3] }],
   ['SelfAttentionV1', single, { W_query: [3, 4], W_key: [3, 4], W_value: [3, 4] }],
-  [
-    'SelfAttentionV2',
-    single,
-    { 'W_query.weight': [4, 3], 'W_key.weight': [4, 3], 'W_value.weight': [4, 3] },
-  ],
-  [
-    'SelfAttentionV2',
-    { ...single, qkvBias: true },
-    {
-      'W_query.weight': [4, 3],
-      'W_query.bias': [4],
-      'W_key.weight': [4, 3],
-      'W_key.bias': [4],
-      'W_value.weight': [4, 3],
-      'W_value.bias': [4],
-    },
-  ],
-  [
-    'CausalAttention',
-    attention,
-    { 'W_query.weight': [4, 3], 'W_key.weight': [4, 3], 'W_value.weight': [4, 3] },
-  ],
-  [
-    'CausalAttention',
-    { ...attention, qkvBias: true },
-    {
-      'W_query.weight': [4, 3],
-      'W_query.bias': [4],
-      'W_key.weight': [4, 3],
-      'W_key.bias': [4],
-      'W_value.weight': [4, 3],
-      'W_value.bias': [4],
-    },
-  ],
+  ['SelfAttentionV2', single, qkv],
+  ['SelfAttentionV2', { ...single, qkvBias: true }, qkvWithBias],
+  ['CausalAttention', attention, qkv],
+  ['CausalAttention', { ...attention, qkvBias: true }, qkvWithBias],
   [
     'MultiHeadAttentionWrapper',
     multi,
-    {
-      'heads.0.W_query.weight': [4, 3],
-      'heads.0.W_key.weight': [4, 3],
-      'heads.0.W_value.weight': [4, 3],
-      'heads.1.W_query.weight': [4, 3],
-      'heads.1.W_key.weight': [4, 3],
-      'heads.1.W_value.weight': [4, 3],
-    },
+    Object.fromEntries(
+      [0, 1].flatMap((i) =>
+        Object.entries(qkv).map(([name, shape]) => [`heads.${i}.${name}`, shape]),
+      ),
+    ),
   ],
-  [
-    'MultiHeadAttention',
-    multi,
-    {
-      'W_query.weight': [4, 3],
-      'W_key.weight': [4, 3],
-      'W_value.weight': [4, 3],
-      'out_proj.weight': [4, 4],
-      'out_proj.bias': [4],
-    },
-  ],
-  [
-    'MultiHeadAttention',
-    { ...multi, outProj: false },
-    { 'W_query.weight': [4, 3], 'W_key.weight': [4, 3], 'W_value.weight': [4, 3] },
-  ],
+  ['MultiHeadAttention', multi, { ...qkv, 'out_proj.weight': [4, 4], 'out_proj.bias': [4] }],
+  ['MultiHeadAttention', { ...multi, outProj: false }, qkv],
   [
     'MultiHeadAttention',
     { ...multi, qkvBias: true, outBias: false },
-    {
-      'W_query.weight': [4, 3],
-      'W_query.bias': [4],
-      'W_key.weight': [4, 3],
-      'W_key.bias': [4],
-      'W_value.weight': [4, 3],
-      'W_value.bias': [4],
-      'out_proj.weight': [4, 4],
-    },
+    { ...qkvWithBias, 'out_proj.weight': [4, 4] },
   ],
   [
     'MultiHeadAttention',
