@@ -98,4 +98,14 @@ static inline hw_status use_trace(hw_context *context, hw_status status, const h
   return status == HW_OK ? hw_trace_map(context, trace, 0, 0, 4, map) : status;
 }
 
+/* A scenario that makes a module, by an expression that has `context` and `&created`, and destroys it. */
+#define CREATES(name, make)                          \
+  static hw_status name(hw_context *context) {       \
+    hw_module *created = (hw_module *)(uintptr_t)64; \
+    const hw_status status = make;                   \
+    check_created(context, status, created);         \
+    hw_module_destroy(created);                      \
+    return status;                                   \
+  }
+
 #endif

@@ -26,37 +26,10 @@ static hw_status create_context(hw_context *context) {
   return status;
 }
 
-static hw_status create_linear(hw_context *context) {
-  hw_module *created = (hw_module *)(uintptr_t)64;
-  const hw_status status = make_linear(context, D_IN, WIDTH, true, &created);
-  check_created(context, status, created);
-  hw_module_destroy(created);
-  return status;
-}
-
-static hw_status create_causal(hw_context *context) {
-  hw_module *created = (hw_module *)(uintptr_t)64;
-  const hw_status status = hw_causal_attention_create(context, &head_config, &created);
-  check_created(context, status, created);
-  hw_module_destroy(created);
-  return status;
-}
-
-static hw_status create_wrapper(hw_context *context) {
-  hw_module *created = (hw_module *)(uintptr_t)64;
-  const hw_status status = make_wrapper(context, &head_config, HEADS, &created);
-  check_created(context, status, created);
-  hw_module_destroy(created);
-  return status;
-}
-
-static hw_status create_fused(hw_context *context) {
-  hw_module *created = (hw_module *)(uintptr_t)64;
-  const hw_status status = hw_multi_head_attention_create(context, &fused_config, &created);
-  check_created(context, status, created);
-  hw_module_destroy(created);
-  return status;
-}
+CREATES(create_linear, make_linear(context, D_IN, WIDTH, true, &created))
+CREATES(create_causal, hw_causal_attention_create(context, &head_config, &created))
+CREATES(create_wrapper, make_wrapper(context, &head_config, HEADS, &created))
+CREATES(create_fused, hw_multi_head_attention_create(context, &fused_config, &created))
 
 static hw_status run_matmul(hw_context *context) {
   const uint32_t index = 0;

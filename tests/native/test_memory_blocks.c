@@ -25,39 +25,13 @@ static hw_status forward_linear(hw_context *context) {
   return status;
 }
 
-static hw_status create_layer_norm(hw_context *context) {
-  hw_module *created = (hw_module *)(uintptr_t)64;
-  const hw_status status = make_layer_norm(WIDTH, HW_LAYER_NORM_EPS, &created);
-  check_created(context, status, created);
-  hw_module_destroy(created);
-  return status;
-}
-
-static hw_status create_embedding(hw_context *context) {
-  hw_module *created = (hw_module *)(uintptr_t)64;
-  const hw_status status = make_embedding(context, TOKENS, WIDTH, &created);
-  check_created(context, status, created);
-  hw_module_destroy(created);
-  return status;
-}
-
-static hw_status create_feed_forward(hw_context *context) {
-  hw_module *created = (hw_module *)(uintptr_t)64;
-  const hw_status status = hw_feed_forward_create(context, &ffn_config, &created);
-  check_created(context, status, created);
-  hw_module_destroy(created);
-  return status;
-}
+CREATES(create_layer_norm, make_layer_norm(WIDTH, HW_LAYER_NORM_EPS, &created))
+CREATES(create_embedding, make_embedding(context, TOKENS, WIDTH, &created))
+CREATES(create_feed_forward, hw_feed_forward_create(context, &ffn_config, &created))
 
 static hw_status forward_feed_forward(hw_context *context) { return forward_rows(context, ffn, x, ROWS, results.y); }
 
-static hw_status create_block(hw_context *context) {
-  hw_module *created = (hw_module *)(uintptr_t)64;
-  const hw_status status = hw_transformer_block_create(context, &block_configs[0], &created);
-  check_created(context, status, created);
-  hw_module_destroy(created);
-  return status;
-}
+CREATES(create_block, hw_transformer_block_create(context, &block_configs[0], &created))
 
 static hw_status forward_block(hw_context *context, hw_module *block) {
   hw_trace *trace = (hw_trace *)(uintptr_t)64;
@@ -76,13 +50,7 @@ static hw_status forward_alone(hw_context *context) {
   return forward_tokens(context, blocks[1], x, BATCH, TOKENS, results.y, NULL);
 }
 
-static hw_status create_stack(hw_context *context) {
-  hw_module *created = (hw_module *)(uintptr_t)64;
-  const hw_status status = make_stack(context, &block_configs[0], LAYERS, &created);
-  check_created(context, status, created);
-  hw_module_destroy(created);
-  return status;
-}
+CREATES(create_stack, make_stack(context, &block_configs[0], LAYERS, &created))
 
 /* The traces of all layers, or none. */
 static hw_status forward_stack(hw_context *context) {
