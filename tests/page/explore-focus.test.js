@@ -203,3 +203,35 @@ roomTest('Cancel leads to the page where nothing on it began the wait', '', asyn
   await scored(page, old);
   assert.equal((await page.$$('#explore-skipped')).length, 0);
 });
+
+/** Lets a wait end by itself while its button has the focus. @param {Page} page @param {string} bar @param {string} to what has the focus then */
+async function endsBehindFocus(page, bar, to) {
+  await isHeld(page);
+  await page.waitForSelector(`${bar}:not([hidden]) button`);
+  await page.focus(`${bar} button`);
+  await letGo(page);
+  await page.waitForFunction(
+    (/** @type {string} */ selector) => !document.querySelector(`${selector}:not([hidden])`),
+    {},
+    bar,
+  );
+  await hasFocus(page, to);
+}
+
+roomTest('where reading ends by itself, the focus goes back to what began it', '', async (page) => {
+  await hold(page, 'run');
+  await press(page, '#explore-mute');
+  await endsBehindFocus(page, '#explore-waiting', '#explore-mute');
+});
+
+roomTest('where drawing ends by itself, the focus is not lost', '', async (page) => {
+  await hold(page, 'thumbs');
+  await page.evaluate(() => void (location.hash = '#explore?text=four+five+six+four'));
+  await endsBehindFocus(page, '#explore-surveying', '#main');
+});
+
+roomTest('where ablation ends by itself, the focus goes beside its bar', '', async (page) => {
+  await hold(page, 'effects');
+  await press(page, '#explore-effects');
+  await endsBehindFocus(page, '#explore-ablating', '#explore-all');
+});

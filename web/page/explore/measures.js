@@ -9,7 +9,7 @@
 import { isAblation, SIGNED } from './address.js';
 import { quoted } from './bars.js';
 import { byId } from '../shared/dom.js';
-import { drawn, field, html, taking } from '../shared/template.js';
+import { drawn, field, html, leaving, taking } from '../shared/template.js';
 import { formatCount } from '../shared/format.js';
 import { digitsFor } from './why/bars.js';
 import { signedScale } from './why/signed-scale.js';
@@ -110,12 +110,13 @@ function isAblating(room) {
 function ablationBar({ choices, effects }) {
   const { effects: all, done = 0 } = effects.value ?? {};
   const count = all?.length ?? 1;
+  // The button goes; beside it is one that stays.
+  const leave = () => byId('explore-all', HTMLElement).focus({ preventScroll: true });
   const cancel = () => {
     choices.measure('none');
-    // The button goes; beside it is one that stays.
-    byId('explore-all', HTMLElement).focus({ preventScroll: true });
+    leave();
   };
-  return html`<span class="measuring" id="explore-ablating">
+  return html`<span class="measuring" id="explore-ablating" ${leaving(leave)}>
     <progress max="1" .value=${done / count} aria-label="Heads ablated so far"></progress>
     <span class="note">${formatCount(done)} of ${all ? formatCount(count) : '…'}</span>
     <button type="button" class="quiet" @click=${cancel}>Cancel</button>

@@ -8,7 +8,7 @@
 
 import { turnFocusTo } from '../shared/dom.js';
 import { signal } from '../shared/signals.js';
-import { drawn, html, made } from '../shared/template.js';
+import { drawn, html, leaving, made, nothing } from '../shared/template.js';
 
 export class Waiting {
   #slowMs;
@@ -52,13 +52,14 @@ export class Waiting {
 /** What had the focus when a bar came, by its id: mostly what started the wait. @type {Map<string, Element | null>} */
 const starters = new Map();
 
-/** @param {HTMLElement} element a bar @param {boolean} isShown */
-function noteStarter({ id }, isShown) {
-  if (isShown) starters.set(id, document.activeElement);
-}
-
 /** The bar's button goes: back to what started the wait, where that is seen. @param {string} id */
 export const leaveBar = (id) => turnFocusTo(starters.get(id));
+
+/** @param {HTMLElement} element a bar @param {boolean} isShown */
+function noteStarter(element, isShown) {
+  if (isShown) starters.set(element.id, document.activeElement);
+  else if (element.contains(document.activeElement)) leaveBar(element.id);
+}
 
 /**
  * @param {string} id
@@ -77,7 +78,8 @@ export function bar(id, now, cancel, words = 'Cancel', kind = '') {
     cancel?.();
     leaveBar(id);
   };
-  return html`<div class="waiting-bar ${kind}" id=${id} ?hidden=${!now} ${made(noteStarter, now !== undefined)}>
+  return html`<div class="waiting-bar ${kind}" id=${id} ${made(noteStarter, now !== undefined)} ?hidden=${!now}
+    ${leaving(() => leaveBar(id))}>
     ${progress}<span class="note">${label}</span>
     <button type="button" class="quiet" ?hidden=${!cancel} @click=${leave}>${words}</button>
   </div>`;
@@ -102,6 +104,6 @@ export const headsBar = ({ surveying, run, skipped, survey }) => {
     const now = surveying.now.value;
     if (isSkipped({ run, skipped }))
       return html`<button type="button" class="quiet" id="explore-go-on" @click=${goOn}>Go on drawing</button>`;
-    return now ? bar('explore-surveying', now, stop, 'Stop drawing', 'brief') : '';
+    return now ? bar('explore-surveying', now, stop, 'Stop drawing', 'brief') : nothing;
   });
 };

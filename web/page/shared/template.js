@@ -154,6 +154,31 @@ class Made extends Directive {
 /** Does something with an element when it is made, and again whenever the arguments are others. */
 export const made = directive(Made);
 
+class Leaving extends AsyncDirective {
+  /** @type {Element | undefined} */ #element;
+  /** @type {() => void} */ #leave = () => {};
+
+  /** @param {() => void} _leave */
+  render(_leave) {}
+
+  /**
+   * @param {import('lit-html/directive.js').ElementPart} part
+   * @param {[() => void]} args
+   * @override
+   */
+  update({ element }, [leave]) {
+    [this.#element, this.#leave] = [element, leave];
+  }
+
+  /** @override */
+  disconnected() {
+    if (this.#element?.contains(document.activeElement)) this.#leave();
+  }
+}
+
+/** Turns the focus elsewhere when an element goes that has it; `nothing` must follow it, or another template. */
+export const leaving = directive(Leaving);
+
 /** A listener that takes the field in which something was chosen. @param {(field: HTMLInputElement) => void} take */
 export const taking = (take) => (/** @type {Event} */ event) =>
   take(/** @type {HTMLInputElement} */ (event.target));

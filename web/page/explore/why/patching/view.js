@@ -11,7 +11,7 @@ import { byId } from '../../../shared/dom.js';
 import { formatCount } from '../../../shared/format.js';
 import { isSameHead, longName, shortName } from '../../../shared/head-names.js';
 import { computed, signal } from '../../../shared/signals.js';
-import { drawn, html, made } from '../../../shared/template.js';
+import { drawn, html, leaving, made, nothing } from '../../../shared/template.js';
 import { quoted, tokenText } from '../../bars.js';
 import { signed } from '../bars.js';
 import { reveal } from '../reveal.js';
@@ -121,7 +121,7 @@ function measured({ next, shown }, { target }) {
 /** How sure each text is, and how far the sweep has come. @param {Explorer} room */
 function scores(room) {
   const shares = room.patching.shares.value;
-  if (!shares) return '';
+  if (!shares) return nothing;
   const { clean, other, done, count } = shares;
   const { cancelled, question } = room.patching;
   const isCancelled = cancelled.value === question.value;
@@ -135,7 +135,8 @@ function scores(room) {
     isKnown &&
     html`The ${measured(room, shares)}: <b>${signed(clean)}</b> in your text, <b>${signed(other)}</b> in the
           other.`;
-  const progress = html`<p class="patching-progress">
+  const leave = () => byId('explore-patch', HTMLElement).focus({ preventScroll: true });
+  const progress = html`<p class="patching-progress" ${leaving(leave)}>
     <progress max="1" .value=${done / count} aria-label="Patched so far"></progress>
     <span class="note">${formatCount(done)} of ${formatCount(count)} patches</span>
     <button type="button" class="quiet" id="explore-patching-cancel" @click=${cancel}>
@@ -145,7 +146,7 @@ function scores(room) {
   const isClose = isKnown && Math.abs(clean - other) < CLOSE;
   return html`<p id="explore-pair-scores">${told || ''}</p>
     ${isClose ? html`<p class="note">Both texts have nearly the same score, so shares of the difference mean little. Change another word, or choose another token to compare with.</p>` : ''}
-    ${done < count && !isCancelled ? progress : ''}`;
+    ${done < count && !isCancelled ? progress : nothing}`;
 }
 
 /** @param {Explorer} room */
