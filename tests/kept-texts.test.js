@@ -101,6 +101,18 @@ test('of many texts the newest are kept', () => {
   assert.ok(kept.slice(50).every(Boolean));
 });
 
+test('of long texts the newest are kept, so that there is room for what else is', () => {
+  const novels = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(400_000));
+  for (const novel of novels) {
+    keepText(novel);
+    mock.timers.tick(60 * SECOND);
+  }
+  assert.deepEqual(novels.map(keptOf), [undefined, undefined, ...novels.slice(2)]);
+  const longest = 'e'.repeat(3_000_000);
+  keepText(longest);
+  assert.deepEqual([...novels, longest].map(keptOf), [...novels.map(() => undefined), longest]);
+});
+
 test('where there is no room, the oldest texts make some, and a text that has none pushes no other out', () => {
   const set = localStorage.setItem.bind(localStorage);
   const lengthOf = (/** @type {string[]} */ texts) => texts.join('').length;

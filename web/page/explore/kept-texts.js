@@ -10,22 +10,26 @@ import { computed, effect } from '../shared/signals.js';
 
 /** Keeps the texts that are read, and reads those that the address names. @param {Explorer} room */
 export function connectKeptTexts(room) {
+  // Each alone: to keep a long text takes long, and other choices are many.
+  const text = computed(() => room.state.value.text);
+  const kept = computed(() => room.state.value.kept);
+  const other = computed(() => room.state.value.corrupted);
+  const keptOther = computed(() => room.state.value.keptOther);
   effect(() => {
-    const { text, kept } = room.state.value;
-    if (!isLinkable(text)) keepText(/** @type {string} */ (text));
-    const found = kept === null ? undefined : keptText(kept);
+    if (!isLinkable(text.value)) keepText(/** @type {string} */ (text.value));
+  });
+  effect(() => {
+    const found = kept.value === null ? undefined : keptText(kept.value);
     if (found === undefined) return;
     room.ownText.value = found;
     room.set({ text: found, kept: null });
   });
-  const other = computed(() => room.state.value.corrupted);
   effect(() => {
     // Beside the text that it was made of, not in its place.
     if (!isLinkable(other.value)) keepText(/** @type {string} */ (other.value), false);
   });
   effect(() => {
-    const { keptOther } = room.state.value;
-    const found = keptOther === null ? undefined : keptText(keptOther);
+    const found = keptOther.value === null ? undefined : keptText(keptOther.value);
     if (found !== undefined) room.choices.setOther(found);
   });
 }

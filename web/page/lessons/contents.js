@@ -8,7 +8,7 @@ import { focusHeading } from '../shared/dom.js';
 import { html, render } from '../shared/template.js';
 import { address, lessons, PARTS } from './catalogue.js';
 import { addressOf, citations, DOCUMENTS } from './documents.js';
-import { forgetAll, hasKept, keptOf } from './keep.js';
+import { forgetAll, hasKept, keptOf, isStored } from './keep.js';
 import { arrows } from './pictures/flow.js';
 
 /** A box of the picture that leads to the lessons about it. @param {string} words @param {...string} ids */
@@ -58,11 +58,16 @@ const transformer = () => html`
   </figure>
 `;
 
+/** How many steps have been read of those that the lesson has now. @param {Entry} entry */
+const readIn = ({ id, lesson }) =>
+  lesson.steps.filter(({ title }) => keptOf(id).seen.includes(title)).length;
+
 /** @param {Entry} entry */
-function item({ id, lesson }) {
-  const { seen, solved } = keptOf(id);
+function item(entry) {
+  const { id, lesson } = entry;
+  const { solved } = keptOf(id);
   const steps = lesson.steps.length;
-  const read = lesson.steps.filter(({ title }) => seen.includes(title)).length;
+  const read = readIn(entry);
   const share = (read + Number(solved)) / (steps + 1);
   const words = `${read} of ${steps} steps${solved ? ', exercise solved' : ''}`;
   const [first] = lesson.text[0].split(/(?<=[.?!]) /);
@@ -148,11 +153,14 @@ const documents = () => html`
 
 /** The lesson to go on with: the first that has begun and is not done, else the first that has not begun. */
 function nextEntry() {
-  const isBegun = (/** @type {Entry} */ { id }) => keptOf(id).seen.length > 0;
-  const isDone = (/** @type {Entry} */ { id, lesson }) =>
-    keptOf(id).seen.length >= lesson.steps.length;
+  const isBegun = (/** @type {Entry} */ one) => readIn(one) > 0;
+  const isDone = (/** @type {Entry} */ one) => readIn(one) === one.lesson.steps.length;
   return lessons.find((one) => isBegun(one) && !isDone(one)) ?? lessons.find((one) => !isDone(one));
 }
+
+const STORED = 'Your progress and your changed code are kept in this browser only.';
+const UNSTORED =
+  'This browser cannot store your progress and your changed code: they are kept until this page is closed.';
 
 const FORGET = 'Delete your progress and all code that you changed? This cannot be undone.';
 
@@ -196,7 +204,7 @@ export function showContents(place) {
         ${
           begun
             ? html`<p class="note">
-              Your progress and your changed code are kept in this browser only.
+              ${isStored() ? STORED : UNSTORED}
               <button type="button" class="quiet" @click=${forget}>Delete them</button>
             </p>`
             : ''

@@ -59,6 +59,9 @@ export function keep(id, part) {
 /** Whether anything is kept. */
 export const hasKept = () => Object.keys(read()).length > 0;
 
+/** Whether all of it stays when the page is closed. */
+export const isStored = () => Object.keys(unstored).length === 0;
+
 export function forgetAll() {
   unstored = {};
   try {

@@ -38,6 +38,9 @@ export const LOST_TEXT = `${LOST} The sample text is shown instead.`;
 /** So many are kept, the newest. */
 const MOST = { [OWN]: 100, [BROUGHT]: 10 };
 
+/** Of all that are kept together, in characters: what else the page keeps needs room too. */
+const MOST_LENGTH = 2 ** 20;
+
 /** In ms: a text that continues another one sooner is the same, typed on. */
 const TYPING = 5000;
 
@@ -58,6 +61,17 @@ function oldestFirst(prefix) {
     Number.parseInt(localStorage.getItem(name) ?? '0', 10);
   const names = Object.keys(localStorage).filter((name) => name.startsWith(prefix));
   return names.sort((a, b) => ageOf(a) - ageOf(b));
+}
+
+/** What is not kept any more: the oldest, of too many or too long ones; the newest stays. @param {keyof typeof MOST} prefix */
+function beyond(prefix) {
+  let length = 0;
+  return oldestFirst(prefix)
+    .reverse()
+    .filter((name, i) => {
+      length += localStorage.getItem(name)?.length ?? 0;
+      return i >= MOST[prefix] || (i > 0 && length > MOST_LENGTH);
+    });
 }
 
 /**
@@ -116,7 +130,7 @@ export function keepText(text, mayGoOn = true) {
     const before = isTypedOn && latest.name !== '' ? latest.name : undefined;
     store(name, `${Date.now()} ${text}`, before);
     if (mayGoOn) latest = { name: isNew ? name : '', text, time: Date.now() };
-    for (const old of oldestFirst(prefix).slice(0, -MOST[prefix])) localStorage.removeItem(old);
+    for (const old of beyond(prefix)) localStorage.removeItem(old);
     keeps.value = true;
   } catch {
     keeps.value = false;
