@@ -150,10 +150,7 @@ test('labels are a line, a word or an element each, and refused by the file’s 
     readLabels(undefined, 2).map(({ text }) => text),
     ['1', '2'],
   );
-  assert.throws(
-    () => texts('t.txt', 'a b'),
-    refused(/t\.txt: has 1 lines and 2 words; expected 3/),
-  );
+  assert.throws(() => texts('t.txt', 'a b'), refused(/t\.txt: has 1 line and 2 words; expected 3/));
   assert.throws(() => texts('t.json', '["a"]'), refused(/t\.json: has 1 tokens; expected 3/));
   assert.throws(
     () => texts('t.json', '["a", {}, "b"]'),
@@ -358,7 +355,7 @@ test('a model that is handed over waits until the room is seen', async () => {
   takeHandedOver(room, async (found) => opened.push(found) > 0);
   const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
   for (const text of ['left before it opened', 'opened']) {
-    handedOver.value = { found: [], text, head: { layer: 0, head: 0 } };
+    handedOver.value = { found: [], text, head: { layer: 0, head: 0 }, isAwaited: true };
     await turn();
     assert.deepEqual(opened, []);
   }

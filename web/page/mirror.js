@@ -43,6 +43,7 @@ const LATER = 1000;
  * @param {Room} room
  */
 export function goToRoom(store, room) {
+  if (room === store.get().room) return;
   // Not left to a link: an address says less than the store where the visitor's text is long.
   addEntryOf({ ...store.get(), room });
   store.set({ room });

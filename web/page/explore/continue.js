@@ -130,6 +130,7 @@ export function continuation(room) {
   };
   const takeBack = () => {
     work.peek()?.abort();
+    status.value = '';
     room.set({ added: [] });
     // The button goes; what it took back can be written again.
     byId('explore-write', HTMLElement).focus();

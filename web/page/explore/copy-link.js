@@ -11,17 +11,19 @@ import { leftOut } from './address.js';
 
 /** @param {Explorer} room */
 export function copyLink(room) {
-  const words = signal('');
+  /** Of the address as it was then. */
+  const told = signal({ words: '', state: room.state.peek() });
+  const tell = (/** @type {string} */ words) => (told.value = { words, state: room.state.peek() });
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(location.href);
       const missing = formatList(leftOut(room.state.peek()));
-      words.value = missing ? `Copied. The link does not carry ${missing}.` : 'Copied.';
+      tell(missing ? `Copied. The link does not carry ${missing}.` : 'Copied.');
     } catch {
-      words.value = 'Copy it from the address bar.';
+      tell('Copy it from the address bar.');
     }
   };
   return html`<button type="button" class="quiet" id="explore-link" @click=${copy}
       ?hidden=${drawn(() => !room.run.value)}>Copy link</button>
-    <span class="note" role="status">${drawn(() => words.value)}</span>`;
+    <span class="note" role="status">${drawn(() => (told.value.state === room.state.value ? told.value.words : ''))}</span>`;
 }

@@ -70,6 +70,10 @@ function otherToken(room) {
       words.value = /** @type {Error} */ (error).message;
     }
   };
+  const reset = () => {
+    words.value = '';
+    room.set({ target: null, against: null });
+  };
   return html`<details class="other-token" ?hidden=${drawn(() => room.predicts.value === 'nothing')}>
     <summary>Another token</summary>
     <form @submit=${take} autocomplete="off">
@@ -77,8 +81,7 @@ function otherToken(room) {
       <input id="explore-token" name="token" size="8" />
       <button type="submit" class="quiet" value="target">Ask about it</button>
       <button type="submit" class="quiet" value="against">Compare with it</button>
-      <button type="button" class="quiet" @click=${() => room.set({ target: null, against: null })}>
-        Reset</button>
+      <button type="button" class="quiet" @click=${reset}>Reset</button>
       <p class="note" role="status">${drawn(() => words.value)}</p>
     </form>
   </details>`;

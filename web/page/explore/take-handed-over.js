@@ -22,8 +22,9 @@ export function takeHandedOver(room, open) {
       handedOver.value = undefined;
       // The dialog gives the focus back to what has it: the heading, once the room is entered.
       await new Promise((entered) => setTimeout(entered));
-      // The way to this room was the step.
-      if (!(await open(model.found, inPlace))) return;
+      // The way to this room was the step. If a link led here instead, Back leads to what it asked for.
+      const change = model.isAwaited ? inPlace : (/** @type {() => void} */ set) => set();
+      if (!(await open(model.found, change))) return;
       room.choices.read(model.text);
       room.choices.choose(model.head);
     });

@@ -8,6 +8,7 @@
  * @property {Found[]} found its files
  * @property {string} text to read
  * @property {HeadName} head to show
+ * @property {boolean} isAwaited whether the visitor is taken there at once; if not, it opens when Explore is entered
  */
 
 import { signal } from './signals.js';

@@ -45,8 +45,8 @@ async function openInExplore(store, room, told) {
   }));
   const { ids = [], characters = [] } = run.about.peek() ?? {};
   const text = charactersOf(ids, characters);
-  handedOver.value = { found, text, head: room.chosen.peek() };
   const isHere = room.isShown.peek();
+  handedOver.value = { found, text, head: room.chosen.peek(), isAwaited: isHere };
   if (isHere) goToRoom(store, 'explore');
   return isHere;
 }
