@@ -15,7 +15,7 @@ const ROOM = { width: 176, height: 132, least: 2, most: 22 };
 const WRITTEN = { width: 34, height: 18 };
 
 /** A cell of a small matrix. */
-const NUMBERED = { width: 37, height: 20 };
+const NUMBERED = { width: 39, height: 21 };
 
 /** Names of columns are written where each is at most this wide for each of its letters. */
 const LETTER = 6.6;
