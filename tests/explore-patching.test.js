@@ -149,7 +149,7 @@ test('what differs is told by its words', () => {
   assert.deepEqual(pair.differing, [1, 3, 4, 5]);
   assert.equal(
     differenceInWords(pair),
-    '“b” is “x”, “d” is “y”, “e” is “z” and “f” is “w” in the other text.',
+    '“b” is “x”, “d” is “y”, “e” is “z”, and “f” is “w” in the other text.',
   );
 });
 

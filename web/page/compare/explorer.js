@@ -10,15 +10,12 @@
 import { AttentionMap } from '../../headwise/view.js';
 import { largestOf } from '../../headwise/view/paint.js';
 import { byId, el } from '../shared/dom.js';
-import { formatCount, formatWeight } from '../shared/format.js';
+import { formatCount } from '../shared/format.js';
 import { HeadTable, MODES } from './head-table.js';
 import { showLegend } from '../shared/legend.js';
 import { viewOf } from '../shared/map-view.js';
-import { matrixTable } from '../shared/matrix-table.js';
+import { lineTable, TABLE_TOKENS, wholeTable } from '../shared/weights-table.js';
 import { showRow } from './row-list.js';
-
-/** Up to here a whole map fits into a table that can be read. */
-const TABLE_TOKENS = 48;
 
 export class Explorer {
   /** @type {Store} */ #store;
@@ -193,22 +190,20 @@ export class Explorer {
       what: whats[scale],
       masked: data.causal,
     });
-    this.#drawRow(row, difference);
-    this.#drawTable(data, row);
+    const noun = difference ? 'difference' : 'weight';
+    this.#drawRow(row, noun);
+    this.#drawTable(data, row, noun);
   }
 
-  /**
-   * @param {Float32Array} row
-   * @param {boolean} difference
-   */
-  #drawRow(row, difference) {
+  /** @param {Float32Array} row @param {'weight' | 'difference'} noun */
+  #drawRow(row, noun) {
     if (!this.#summary) return;
     const { tokens, settings } = this.#summary;
     const at = this.row;
     const visible = settings.causal ? at + 1 : tokens.length;
     byId('row-title', HTMLElement).replaceChildren(
       el('span', { class: 'token', translate: 'no' }, tokens[at].text),
-      difference ? ' differs by' : ' attends to',
+      noun === 'difference' ? ' differs by' : ' attends to',
     );
     const max = row.reduce((most, value) => Math.max(most, value), 0);
     const inOrder = visible <= 12;
@@ -218,42 +213,26 @@ export class Explorer {
       visible,
       max,
       inOrder,
+      noun,
     });
   }
 
   /**
    * @param {MapData} map
    * @param {Float32Array} row
+   * @param {'weight' | 'difference'} noun
    */
-  #drawTable(map, row) {
+  #drawTable(map, row, noun) {
+    byId('table-title', HTMLElement).textContent = `The ${noun}s of this head as a table`;
     if (!this.#details.open || !this.#summary) return;
-    const { tokens } = this.#summary;
-    const { n, causal } = map;
-    const names = tokens.map(({ text }) => text);
+    const names = this.#summary.tokens.map(({ text }) => text);
+    const named = { names, causal: map.causal };
     const at = this.row;
-    const whole = n <= TABLE_TOKENS;
-    const masked = '–';
-    const table = whole
-      ? matrixTable(
-          { shape: [n, n], rows: n, cols: n, values: map.values },
-          {
-            caption: 'A row is a query, a column a key; – is masked.',
-            rows: names,
-            cols: names,
-            corner: 'query \\ key',
-            format: (value, i, j) => (causal && j > i ? masked : formatWeight(value)),
-          },
-        )
-      : matrixTable(
-          { shape: [n, 1], rows: n, cols: 1, values: row },
-          {
-            caption: `Too large to read as a whole: the row of “${names[at]}” (${at + 1}).`,
-            rows: names,
-            cols: ['weight'],
-            corner: 'key',
-            format: (value, key) => (causal && key > at ? masked : formatWeight(value)),
-          },
-        );
+    const caption = `Too large to read as a whole: the row of “${names[at]}” (${at + 1}).`;
+    const table =
+      map.n <= TABLE_TOKENS
+        ? wholeTable(map.values, named)
+        : lineTable(row, named, { side: 'query', token: at, caption, noun });
     this.#table.replaceChildren(table);
   }
 }

@@ -70,7 +70,8 @@ export async function showOutputs(summary, engine, pin) {
       : 'Both on the same weights.',
   );
   byId('printed-note', HTMLElement).hidden = !notebook || seed !== COMPARE_DEFAULTS.seed || !causal;
-  say('wrapper-how', `${plural(heads, 'module')}, each ${width} → ${dOut} features, concatenated.`);
+  const [each, joined] = heads > 1 ? [' each', ', concatenated'] : ['', ''];
+  say('wrapper-how', `${plural(heads, 'module')},${each} ${width} → ${dOut} features${joined}.`);
   say(
     'fused-how',
     notebook

@@ -5,7 +5,7 @@
  */
 
 import { el } from '../shared/dom.js';
-import { formatCount, formatWeight } from '../shared/format.js';
+import { formatCount, formatWeight, plural } from '../shared/format.js';
 
 const MOST = 12;
 
@@ -17,8 +17,9 @@ const MOST = 12;
  * @param {number} row.visible how many keys the row may attend to
  * @param {number} row.max the value at the scale's end
  * @param {boolean} row.inOrder in the sentence's order instead
+ * @param {string} row.noun of what its values are
  */
-export function showRow(room, { tokens, values, visible, max, inOrder }) {
+export function showRow(room, { tokens, values, visible, max, inOrder, noun }) {
   const keys = Array.from({ length: visible }, (_, key) => key);
   if (!inOrder) keys.sort((a, b) => values[b] - values[a] || a - b);
   const shown = keys.slice(0, MOST);
@@ -46,7 +47,7 @@ export function showRow(room, { tokens, values, visible, max, inOrder }) {
   const head = el(
     'thead',
     { class: 'visually-hidden' },
-    el('tr', {}, el('th', { scope: 'col' }, 'key'), el('td'), el('th', { scope: 'col' }, 'weight')),
+    el('tr', {}, el('th', { scope: 'col' }, 'key'), el('td'), el('th', { scope: 'col' }, noun)),
   );
   const parts = [el('table', { class: 'bars' }, head, body)];
   /** @type {string[]} */
@@ -54,8 +55,8 @@ export function showRow(room, { tokens, values, visible, max, inOrder }) {
   if (visible > MOST) {
     let rest = 0;
     for (const key of keys.slice(MOST)) rest += values[key];
-    const count = formatCount(visible - MOST);
-    notes.push(`${count} more keys share ${formatWeight(rest)}.`);
+    const others = plural(visible - MOST, 'more key has', 'more keys share');
+    notes.push(`${others} ${formatWeight(rest)}.`);
   }
   const masked = tokens.length - visible;
   if (masked > 0) {

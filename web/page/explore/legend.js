@@ -10,7 +10,7 @@ import { formatWeight } from '../shared/format.js';
 import { showLegend } from '../shared/legend.js';
 import { gradient } from '../../headwise/view.js';
 import { DECADES } from '../../headwise/view/colour.js';
-import { nameOfScale } from './titles.js';
+import { nameOfScale, nounOf } from './titles.js';
 import { firstName, otherOf, secondName } from './maps.js';
 
 const SCALES = {
@@ -40,7 +40,7 @@ export function legendsOf(state, { largest, causal }) {
   const { scale, hideFirst } = state;
   const isCompared = otherOf(state) !== undefined;
   const isOne = scale === 'head' && !isCompared;
-  const noun = state.of === 'norms' ? 'share' : 'weight';
+  const noun = nounOf(state);
   const what = [
     isOne ? noun : noun + SCALES[scale],
     hideFirst ? 'without the first token, the rest sums to 1' : '',
@@ -101,12 +101,13 @@ export function createLegend(room, { seen, choose }) {
   room.replaceChildren(scales, el('div', { class: 'legend legend-seen' }, largest, more));
   /** @type {MapScale} */
   let shown = 'head';
+  let noun = 'weight';
   /** @type {MapScale | undefined} */
   let fuller;
   const count = () => {
     const maps = seen();
     if (maps.length === 0) return;
-    largest.textContent = `Largest weight in view: ${formatWeight(Math.max(...maps.map((map) => map.largest)))}`;
+    largest.textContent = `Largest ${noun} in view: ${formatWeight(Math.max(...maps.map((map) => map.largest)))}`;
     fuller = fullerScale(shown, maps);
     more.hidden = !fuller;
     more.textContent = `Use the full range of colours: ${nameOfScale(fuller ?? shown)}`;
@@ -128,6 +129,7 @@ export function createLegend(room, { seen, choose }) {
       });
       scales.replaceChildren(...parts);
       shown = state.scale;
+      noun = nounOf(state);
       count();
     },
 

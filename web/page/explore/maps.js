@@ -30,7 +30,7 @@ import { el } from '../shared/dom.js';
 import { shortName } from '../shared/head-names.js';
 import { isOfHead } from './address.js';
 import { SCALES } from './colours.js';
-import { titleOf } from './titles.js';
+import { nounOf, titleOf } from './titles.js';
 import { seenIn } from './seen-weights.js';
 
 /** A view that still changes is not yet written into the address. */
@@ -176,8 +176,8 @@ export class Maps {
       causal: run.causal,
       signed: isSigned,
       ...SCALES[state.scale],
-      name: `Attention weights: ${title.textContent}`,
-      noun: isSigned ? 'difference' : what.of === 'norms' ? 'share' : 'weight',
+      name: `${isSigned ? '' : 'Attention weights: '}${title.textContent}`,
+      noun: isSigned ? 'difference' : nounOf(what),
     });
     map.place = this.#focus.place;
     await drawn;

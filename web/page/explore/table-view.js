@@ -4,14 +4,11 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { formatCount, formatWeight } from '../shared/format.js';
-import { matrixTable } from '../shared/matrix-table.js';
+import { formatCount } from '../shared/format.js';
 import { signal } from '../shared/signals.js';
 import { drawn, html } from '../shared/template.js';
+import { lineTable, TABLE_TOKENS, wholeTable } from '../shared/weights-table.js';
 import { Asked } from './asked.js';
-
-/** Up to here a whole map fits into a table that can be read. */
-const TABLE_TOKENS = 48;
 
 /** @param {Explorer} room */
 export function tableView(room) {
@@ -29,41 +26,17 @@ export function tableView(room) {
     const run = room.run.value;
     if (!isOpen.value || !run) return '';
     const { n, tokens, causal } = run;
-    const names = tokens.map(({ text }, i) => `${text} ${i + 1}`);
-    const write = (
-      /** @type {number} */ value,
-      /** @type {number} */ query,
-      /** @type {number} */ key,
-    ) => (causal && key > query ? '–' : formatWeight(value));
+    const named = { names: tokens.map(({ text }, i) => `${text} ${i + 1}`), causal };
     if (n <= TABLE_TOKENS) {
       const answer = whole.answer.value;
-      if (answer?.run !== run) return '';
-      return matrixTable(
-        { shape: [n, n], rows: n, cols: n, values: answer.values },
-        {
-          caption: `${answer.title}. A row is a query, a column a key; – is masked.`,
-          rows: names,
-          cols: names,
-          corner: 'query \\ key',
-          format: write,
-        },
-      );
+      return answer?.run === run ? wholeTable(answer.values, named, answer.title) : '';
     }
     const line = room.line.answer.value;
     if (line?.run !== run) return '';
     const { side, token } = line.subject;
-    const isQuery = side === 'query';
     const name = `“${tokens[token].text}” (${formatCount(token + 1)})`;
-    return matrixTable(
-      { shape: [n, 1], rows: n, cols: 1, values: line.line },
-      {
-        caption: `${line.title}. Too large to read as a whole: what ${name} ${isQuery ? 'attends to' : 'is attended to by'}.`,
-        rows: names,
-        cols: ['weight'],
-        corner: isQuery ? 'key' : 'query',
-        format: (value, at) => (isQuery ? write(value, token, at) : write(value, at, token)),
-      },
-    );
+    const caption = `${line.title}. Too large to read as a whole: what ${name} ${side === 'query' ? 'attends to' : 'is attended to by'}.`;
+    return lineTable(line.line, named, { side, token, caption });
   };
 
   return html`<details id="explore-table"

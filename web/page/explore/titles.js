@@ -30,6 +30,9 @@ export const SCALES = [
 /** @param {MapScale} scale */
 export const nameOfScale = (scale) => SCALES.find(([name]) => name === scale)?.[1];
 
+/** What a cell of a map says. @param {Pick<ExploreState, 'of'>} state */
+export const nounOf = ({ of }) => (of === 'norms' ? 'share' : 'weight');
+
 /** @param {ExploreState} state @returns {string} of MAPS */
 export const mapNameOf = ({ of, over }) =>
   isOfHead(of) || of === 'rollout' ? of : `${of} ${over}`;

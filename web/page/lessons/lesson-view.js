@@ -247,9 +247,8 @@ export class LessonView {
     if (equal === known.length) {
       return `${steps}. All ${equal} known results are the same here: ${sourcesOf(known)}.`;
     }
-    const others = `${known.length - equal} of ${known.length} known results`;
-    return this.isChanged
-      ? `${steps}. With your change, ${others} differ.`
-      : `${steps}. ${others} differ.`;
+    const differing = known.length - equal;
+    const differ = `${differing} of ${known.length} known results ${differing === 1 ? 'differs' : 'differ'}`;
+    return this.isChanged ? `${steps}. With your change, ${differ}.` : `${steps}. ${differ}.`;
   }
 }

@@ -83,7 +83,9 @@ export function markOf({ equal, total, differing }, { changed, words, counted = 
     const sign = el('span', { 'aria-hidden': 'true' }, '✓');
     return el('span', { class: 'mark' }, sign, counted ? ` all ${total} equal` : ' equal');
   }
-  const text = words || (counted ? `${differing} of ${total} differ` : 'differs');
+  const text =
+    words ||
+    (counted ? `${differing} of ${total} ${differing === 1 ? 'differs' : 'differ'}` : 'differs');
   if (changed) return el('span', { class: 'mark changed' }, text);
   return el(
     'span',

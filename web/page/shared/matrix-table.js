@@ -5,7 +5,7 @@
  */
 
 import { el } from './dom.js';
-import { formatCount, formatNumber } from './format.js';
+import { formatCount, formatNumber, plural } from './format.js';
 
 /**
  * @param {Matrix} matrix
@@ -49,7 +49,7 @@ export function matrixTable(
     body,
   );
   if (shape[0] > rows) {
-    const more = `and ${formatCount(shape[0] - rows)} more rows`;
+    const more = `and ${plural(shape[0] - rows, 'more row')}`;
     const span = cols + 1 + Number(moreCols);
     const cell = el('td', { colspan: span, class: 'more' }, more);
     table.append(el('tfoot', {}, el('tr', {}, cell)));

@@ -5,6 +5,7 @@
  */
 
 import { PageError } from './errors.js';
+import { formatCount } from './format.js';
 import { NEWLINE, SPACE, TAB } from './signs.js';
 
 /** GPT-2's context. */
@@ -110,10 +111,9 @@ export async function tokenize(text) {
   if (text.length === 0) {
     throw new PageError('ERR_EMPTY', 'There is no text yet: type a word.');
   }
-  const format = new Intl.NumberFormat('en').format;
-  const most = `at most ${format(MAX_TOKENS)} tokens fit, as in GPT-2`;
+  const most = `at most ${formatCount(MAX_TOKENS)} tokens fit, as in GPT-2`;
   if (text.length > MAX_CHARACTERS) {
-    const length = format(text.length);
+    const length = formatCount(text.length);
     throw new PageError('ERR_TOO_LONG', `This text is too long (${length} characters): ${most}.`);
   }
   tables ??= loadTables();
@@ -127,10 +127,10 @@ export async function tokenize(text) {
   });
   const ids = encode(text);
   if (ids.length > MAX_TOKENS) {
-    const over = format(ids.length - MAX_TOKENS);
+    const over = formatCount(ids.length - MAX_TOKENS);
     throw new PageError(
       'ERR_TOO_LONG',
-      `This text has ${format(ids.length)} tokens: ${most}. Shorten it by ${over}.`,
+      `This text has ${formatCount(ids.length)} tokens: ${most}. Shorten it by ${over}.`,
     );
   }
   return ids.map((id) => ({ id, text: labelOf(table[id]) }));

@@ -80,7 +80,7 @@ const slider = (room) =>
       </label>
       <div class="train-track" style="--done: ${share(step)}">
         <input type="range" id="train-step" min="0" max=${end} step="1" .value=${String(shown)}
-          aria-valuetext=${`Step ${shown} of ${end}, ${step} done`}
+          aria-valuetext=${`Step ${formatCount(shown)} of ${formatCount(end)}, ${formatCount(step)} done`}
           @input=${taking((input) => scrub(room, input))} />
         ${run?.change === undefined ? '' : html`<i style="left: ${share(run.change)}"></i>`}
       </div>

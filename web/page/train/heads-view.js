@@ -14,7 +14,7 @@ import { hasModifier } from '../shared/dom.js';
 import { formatCount } from '../shared/format.js';
 import { headAt, isSameHead, shortName, spokenName } from '../shared/head-names.js';
 import { showLegend } from '../shared/legend.js';
-import { drawn, html, made, svg } from '../shared/template.js';
+import { drawn, html, made, nothing, svg } from '../shared/template.js';
 import { labelOf } from '../shared/tokenize.js';
 import { FORMED, thinnedSnapshots } from './history.js';
 import { SCORES } from './scores.js';
@@ -25,8 +25,7 @@ const MOST_POINTS = 60;
 const MOST_NARROW = 4;
 
 /** @param {Training} room @param {number} score its place in SCORES */
-export const scoreName = ({ words }, score) =>
-  ['previous token', words.value.answer, 'entropy'][score];
+const scoreName = ({ words }, score) => ['previous token', words.value.answer, 'entropy'][score];
 
 /** A head's map, as the view takes it. @param {Snapshot} seen @param {number} i which head @param {number} n tokens */
 const weightsOf = ({ maps }, i, n) => ({
@@ -166,7 +165,7 @@ export function largeHead(room, run, id) {
     <div class="part-head">
       <h2>${drawn(() => `Head ${shortName(room.chosen.value)}`)}</h2>
       <button type="button" class="quiet" id=${id} ?hidden=${drawn(() => !has())}
-        title="Its output is zero from now on"
+        title=${drawn(() => (isMuted() ? nothing : 'Its output is zero from now on'))}
         @click=${() => has() && run.mute(room.chosen.value).catch((error) => room.fail(error))}>
         ${drawn(muteWords)}
       </button>

@@ -5,6 +5,7 @@
  */
 
 import { PageError } from '../../shared/errors.js';
+import { plural } from '../../shared/format.js';
 import { wordsOf } from '../../shared/tokenize.js';
 import { ownJson } from './own-text.js';
 
@@ -42,7 +43,7 @@ function fromText(text, name, n) {
   if (words.length === n) return words;
   throw refusal(
     name,
-    `has ${lines.length} lines and ${words.length} words; expected ${n} tokens, a line or a word each, as the tensors have.`,
+    `has ${plural(lines.length, 'line')} and ${plural(words.length, 'word')}; expected ${n} tokens, a line or a word each, as the tensors have.`,
   );
 }
 

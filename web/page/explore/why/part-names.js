@@ -30,7 +30,9 @@ export function wordsOf({ kind, layer = 0, head = 0, count = 0, parts = [] }) {
     case 'embedding':
       return 'The token’s embedding, with its position if one is added';
     case 'layer':
-      return `The ${parts.length} heads of layer ${layer} together`;
+      return parts.length === 1
+        ? `The head of layer ${layer}`
+        : `The ${parts.length} heads of layer ${layer} together`;
     case 'head':
       return `Layer ${layer}, head ${head}`;
     case 'mlp':

@@ -42,6 +42,7 @@
 import { UnclearError } from '../../../headwise/formats/source.js';
 import { Encoder, loadModel } from '../../../headwise/models.js';
 import { PageError } from '../../shared/errors.js';
+import { formatCount } from '../../shared/format.js';
 import { ownJson, ownText } from '../open/own-text.js';
 import { checkFit } from './check-tokenizer.js';
 import { hostedTokenizer } from './hosted-tokenizer.js';
@@ -212,10 +213,9 @@ export function idsOf(model, text, added, isSample = false) {
     );
   }
   if (ids.length > contextLength) {
-    const format = new Intl.NumberFormat('en').format;
     throw new PageError(
       'ERR_TOO_LONG',
-      `This text has ${format(ids.length)} tokens, and this model reads at most ${format(contextLength)}. Shorten it by ${format(ids.length - contextLength)}.`,
+      `This text has ${formatCount(ids.length)} tokens, and this model reads at most ${formatCount(contextLength)}. Shorten it by ${formatCount(ids.length - contextLength)}.`,
     );
   }
   return ids;

@@ -70,7 +70,7 @@ function settingsOf({ state, run, session, source }, at) {
   const { muted } = run;
   return [
     ['Model', source],
-    ['Shape', `${run.layers} layers × ${run.heads} heads`],
+    ['Shape', `${plural(run.layers, 'layer')} × ${plural(run.heads, 'head')}`],
     ['Text', plural(run.n, 'token')],
     ['Prediction', `after token ${formatCount(at + 1)}, “${run.tokens[at].text}”`],
     ['Chosen head', shortName(state)],

@@ -32,7 +32,7 @@ function predictions({ after, hasMuted, rows }) {
     ({ text, id, before, after: now, is }) =>
       `<tr><th scope="row">${token(text)}</th><td>${id}</td>${bar(now)}${hasMuted ? `<td>${percent(before)}</td>` : ''}<td>${percent(now)}</td><td class="word">${is}</td></tr>`,
   );
-  return `<p>After ${quoted(after)}${hasMuted ? ', with the muted heads' : ''}.</p>${room('Predictions', `<table><thead>${headRow(head)}</thead><tbody>${body.join('')}</tbody></table>`)}`;
+  return `<p>After ${quoted(after)}${hasMuted ? ', with the heads above muted' : ''}.</p>${room('Predictions', `<table><thead>${headRow(head)}</thead><tbody>${body.join('')}</tbody></table>`)}`;
 }
 
 /** @param {Report['sum']} sum */

@@ -9,15 +9,11 @@
  * @property {number[]} differing places where the two differ
  */
 
-import { formatCount, plural } from '../../../shared/format.js';
+import { formatCount, formatList, plural } from '../../../shared/format.js';
 
 /** @param {Token[]} clean @param {Token[]} other @returns {number[]} places where they differ, as far as both go */
 export const differingAt = (clean, other) =>
   clean.flatMap(({ id }, i) => (i < other.length && other[i].id !== id ? [i] : []));
-
-/** @param {string[]} words */
-const listed = (words) =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
 /**
  * Why two texts cannot be compared, and what to do.
@@ -47,5 +43,6 @@ export function problemOf(clean, other, at) {
 export function differenceInWords({ clean, other, differing }) {
   const changes = differing.slice(0, 4).map((i) => `“${clean[i].text}” is “${other[i].text}”`);
   const rest = differing.length - changes.length;
-  return `${listed([...changes, ...(rest > 0 ? [`${rest} more differ`] : [])])} in the other text.`;
+  const others = rest > 0 ? [plural(rest, 'more differs', 'more differ')] : [];
+  return `${formatList([...changes, ...others])} in the other text.`;
 }
