@@ -184,6 +184,9 @@ test('an abort rejects with the signal’s reason: while nothing comes, between 
   const isReason = (/** @type {unknown} */ error) => error === reason;
   const { signal: aborted } = { signal: AbortSignal.abort(reason) };
   await assert.rejects(open('org/model', { signal: aborted }), isReason);
+  const without = { signal: AbortSignal.abort(null) };
+  const opened = open('org/model', without).catch((/** @type {unknown} */ error) => error);
+  assert.equal(await opened, null);
   for (const behaviour of [{ cutAfter: 100_000, stalls: true }, { cutAfter: 0 }]) {
     const controller = new AbortController();
     const model = await open(`${server.origin}/plain/folder`, { signal: controller.signal });

@@ -106,6 +106,15 @@ test('an optimizer that was disposed of does nothing more, of modules and of ten
   }
 });
 
+test('zeroGrad of a module that is gone clears no gradient of another', () => {
+  const [one, other] = [linear(), linear()];
+  const optimizer = new hw.SGD([...one.parameters(), ...other.parameters()], { lr: 0.1 });
+  one.parameters()[1].grad = tensor([3, 0]);
+  other.dispose();
+  throwsCode(() => optimizer.zeroGrad(), 'ERR_DISPOSED');
+  assert.deepEqual(one.parameters()[1].grad, tensor([3, 0]));
+});
+
 test('a step of a tensor whose data is gone, or its gradient’s, updates nothing', () => {
   for (const kind of /** @type {const} */ (['AdamW', 'SGD']))
     for (const gone of /** @type {const} */ (['data', 'grad'])) {

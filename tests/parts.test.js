@@ -184,6 +184,29 @@ test('train and dispose of an inner module are asked, also where a class has its
   throwsCode(() => net.parameters(), 'ERR_DISPOSED', 'the Net was disposed of');
 });
 
+test('train and eval change nothing where a part is gone', () => {
+  class Two extends hw.Module {
+    a = lora();
+    b = lora();
+  }
+  const net = new Two();
+  net.b.dispose();
+  throwsCode(() => net.eval(), 'ERR_DISPOSED');
+  assert.deepEqual([net.training, net.a.training], [true, true]);
+});
+
+test('the grad of a parameter that is a tensor is a copy, which clipping leaves as it is', () => {
+  const layer = lora();
+  layer.up.grad = tensor([[3], [4]]);
+  const up = layer.parameters().at(-1);
+  const { grad } = /** @type {NonNullable<typeof up>} */ (up);
+  assert.ok(grad);
+  assert.equal(hw.clipGradNorm(layer.parameters(), 1), 5);
+  grad.data[1] = 7;
+  assert.deepEqual(grad, tensor([[3], [7]]));
+  allClose(/** @type {Tensor} */ (layer.up.grad), tensor([[0.6], [0.8]]));
+});
+
 test('a class may use the names that the package uses inside', () => {
   class Named extends hw.Linear {
     pointer = 65536;

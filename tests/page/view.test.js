@@ -216,6 +216,8 @@ viewTest('what cannot be drawn is refused in words', async (page) => {
     String(await refused('map.show({ cells: () => {} })')),
     /^ERR_VALUE .*tokens or keys/,
   );
+  assert.match(String(await refused('map.show({ trace: false })')), /^ERR_VALUE trace is false/);
+  assert.match(String(await refused('map.show({ cells: 0 })')), /^ERR_VALUE cells is 0/);
   assert.match(
     String(await refused('map.show({ weights: headwise.zeros([2, 3, 4]) })')),
     /^ERR_SHAPE weights is a Tensor of shape \[2, 3, 4\]; expected \S/,

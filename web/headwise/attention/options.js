@@ -36,9 +36,9 @@ import { prepareMask } from './mask.js';
  * @template {WeightsKind} [NeedWeights=WeightsKind]
  * @typedef {object} AttentionOptions
  * @property {boolean} [isCausal] query i sees keys j <= i + causalOffset; default false
- * @property {number} [causalOffset] where the diagonal of isCausal and window begins. One that is given holds for every batch
- *   entry, whatever kvLengths and past say. Default: the number of past tokens, or 0 without past, as in torch (aligned at the
- *   top left); with isCausal and kvLengths: kvLengths[b] - Lq, as in ONNX (an entry's last query sees its last valid key)
+ * @property {number} [causalOffset] where the diagonal of isCausal and window begins. A given offset applies to every batch
+ *   entry. Default: the number of past tokens, or 0 without past, as in torch (aligned at the top left); with isCausal and
+ *   kvLengths: kvLengths[b] - Lq, as in ONNX (an entry's last query sees its last valid key)
  * @property {AnyTensor} [mask] bool: true may attend; float32: added to the scaled scores. It broadcasts to […, Lq, Lkv],
  *   aligned at the right. If its last axis is shorter than Lkv, the keys beyond it are masked
  * @property {number} [scale] default 1/√E

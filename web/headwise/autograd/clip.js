@@ -20,26 +20,16 @@ function checkNorm(value) {
 }
 
 /**
+ * Calls the engine for the parameters of each module.
  * @param {Engine} engine
  * @param {readonly Part[]} modules
- * @returns {number} the sum of the squares of their gradients
+ * @param {(part: [module: number, list: number, count: number], at: number) => number} call at: room for a double; returns a status
  */
-function sumOfSquares(engine, modules) {
-  let sum = 0;
+function callParts(engine, modules, call) {
   for (const { module, indices } of modules) {
-    const [at, list] = engine.lay([8, indices]);
-    const view = () => new DataView(engine.memory.buffer);
-    view().setFloat64(at, 0, true);
-    const status = engine.call.module_sum_gradient_squares(
-      addressOf(module),
-      list,
-      indices.size,
-      at,
-    );
-    engine.check(status, 'clipGradNorm');
-    sum += view().getFloat64(at, true);
+    const [list, at] = engine.lay([indices, 8]);
+    engine.check(call([addressOf(module), list, indices.size], at), 'clipGradNorm');
   }
-  return sum;
 }
 
 /**
@@ -57,10 +47,17 @@ export function clipGradNorm(engine, parameters, maxNorm, options) {
   // Each counts once.
   const different = new Map(places.map((place) => [identityOf(place), place]));
   const { modules, tensors } = partsOf([...different.values()]);
-  const gradients = tensors.flatMap(({ grad }) =>
+  const gradients = tensors.flatMap(({ tensor: { grad } }) =>
     grad === null ? [] : [viewOf(checkFloats(grad, 'grad'))],
   );
-  let sum = sumOfSquares(engine, modules);
+  let sum = 0;
+  callParts(engine, modules, (part, at) => {
+    const view = () => new DataView(engine.memory.buffer);
+    view().setFloat64(at, 0, true);
+    const status = engine.call.module_sum_gradient_squares(...part, at);
+    sum += view().getFloat64(at, true);
+    return status;
+  });
   for (const data of gradients) {
     // As in the engine, and in torch, squares beyond float32 are infinite.
     data.forEach((value) => (sum += Math.fround(value * value)));
@@ -69,16 +66,7 @@ export function clipGradNorm(engine, parameters, maxNorm, options) {
   const factor = most / (norm + 1e-6);
   // With a gradient that is NaN all are, as in torch.
   if (!(factor >= 1)) {
-    for (const { module, indices } of modules) {
-      const [list] = engine.lay([indices]);
-      const status = engine.call.module_scale_gradients(
-        addressOf(module),
-        list,
-        indices.size,
-        factor,
-      );
-      engine.check(status, 'clipGradNorm');
-    }
+    callParts(engine, modules, (part) => engine.call.module_scale_gradients(...part, factor));
     gradients.forEach((data) => data.forEach((value, i) => (data[i] = value * factor)));
   }
   return norm;

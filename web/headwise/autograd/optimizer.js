@@ -140,7 +140,9 @@ export class Optimizer extends Owned {
     checkOptions(options, [], 'step');
     const given = this.#parts.map(({ tensors }) =>
       tensors.flatMap((place) =>
-        place.hasGrad ? [{ place, own: [place.check(), checkFloats(place.grad, 'grad')] }] : [],
+        place.hasGrad
+          ? [{ place, own: [place.check(), checkFloats(place.tensor.grad, 'grad')] }]
+          : [],
       ),
     );
     const settings = this.#settings();
@@ -195,7 +197,9 @@ export class Optimizer extends Owned {
   zeroGrad(options) {
     checkOptions(options, [], 'zeroGrad');
     addressOf(this);
-    this.#places.flat().forEach((place) => place.clearGrad());
+    const places = this.#places.flat();
+    // All are asked before one is changed: a module may be gone.
+    places.filter(({ hasGrad }) => hasGrad).forEach((place) => place.clearGrad());
   }
 
   /**

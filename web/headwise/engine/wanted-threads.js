@@ -33,7 +33,7 @@ export async function wantedThreads(threads) {
  */
 export function whyOneThread() {
   if (typeof SharedArrayBuffer !== 'function' || globalThis.crossOriginIsolated === false) {
-    return 'SharedArrayBuffer is not available: a page needs the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp, a frame of another origin allow="cross-origin-isolated" too';
+    return 'SharedArrayBuffer is not available: a page needs the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp, a frame also allow="cross-origin-isolated"';
   }
   return globalThis.Worker === undefined && !isNode ? 'Worker is not available' : '';
 }

@@ -201,7 +201,8 @@ export class WebFile {
   /** @param {string | undefined} range @param {AbortSignal | undefined} signal */
   async #answer(range, signal) {
     try {
-      const headers = range === undefined ? undefined : { range: `bytes=${range}` };
+      /** @type {Record<string, string>} */
+      const headers = range === undefined ? {} : { range: `bytes=${range}` };
       return await this.fetch.call(undefined, this.url.href, { headers, signal });
     } catch (cause) {
       signal?.throwIfAborted();

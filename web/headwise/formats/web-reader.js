@@ -49,11 +49,21 @@ const waitFor = (error) => (error instanceof PassingError ? error.wait : 0);
  * Waits, longer after each failure, and as long as the server asks.
  * @param {number} failures before the last
  * @param {unknown} error the last
+ * @param {readonly (AbortSignal | undefined)[]} signals that end it
+ * @throws an abort's reason
  */
-const pause = (failures, error) =>
-  new Promise((resolve) =>
-    setTimeout(resolve, Math.max(firstWait * 2 ** failures, waitFor(error))),
-  );
+async function pause(failures, error, signals) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const waited = new Promise((resolve) => {
+    timer = setTimeout(resolve, Math.max(firstWait * 2 ** failures, waitFor(error)));
+  });
+  try {
+    await signals.reduce(orAbort, waited);
+  } finally {
+    clearTimeout(timer); // or Node waits for it
+  }
+}
 
 /** Reads a file on a server that gives parts: only what is read is fetched, and a download that is cut goes on. */
 export class WebReader extends ArrivingReader {
@@ -186,7 +196,7 @@ export class WebReader extends ArrivingReader {
         if (++this.#failures > attempts || waitFor(cause) > longestWait) {
           throw cause instanceof HeadwiseError ? cause : this.#cut(cause);
         }
-        await this.signals.reduce(orAbort, pause(this.#failures - 1, cause));
+        await pause(this.#failures - 1, cause, this.signals);
       }
     }
   }
@@ -294,14 +304,14 @@ async function reach(file, signal, isPatient) {
       if (!(error instanceof PassingError)) {
         throw error;
       }
-      const isLast = failures === (error.isAnswer ? attempts : 1);
+      const isLast = failures >= (error.isAnswer ? attempts : 1);
       if (isPatient && isLast && !error.isAnswer && file.mayForbidRanges) {
         return orAbort(reachWhole(file, signal), signal);
       }
       if (!isPatient || isLast || error.wait > longestWait) {
         throw error;
       }
-      await orAbort(pause(failures, error), signal);
+      await pause(failures, error, [signal]);
     }
   }
 }

@@ -64,8 +64,8 @@ import { attribution, headCircuits } from './understanding.js';
  *   not change the trace and weights of the same layer, but they change the input of later layers. With requiresGrad they get
  *   their gradient, which tells how much each head matters (Michel, Levy & Neubig 2019)
  * @property {readonly Replacement[]} [replace] outputs in place of heads' own, before the output projection: zeros, a mean or
- *   another text's (`trace[layer].output({ head })`), for ablation and patching. They count after headMask; of several for one
- *   head the last counts. The trace and weights of the same layer are those of its own heads. As with `cache`, a forward with this,
+ *   another text's (`trace[layer].output({ head })`), for ablation and patching. They are applied after headMask. If several name
+ *   one head, the last is used. The trace and weights of the same layer are those of its own heads. As with `cache`, a forward with this,
  *   `start` or `residuals` is not recorded
  * @property {Start} [start] begins the forward at a layer, so that the layers below are not computed again. The ids then give the
  *   shape alone; weights, traces and residuals begin with that layer. Not with a cache

@@ -25,9 +25,12 @@ import { openModel } from './open-model.js';
  */
 
 /**
- * The place of a model: a Hugging Face id such as 'org/name', or the address of its page, of a folder there (`…/tree/main/folder`)
- * or of a file in it (`…/blob/main/config.json`); the address of a folder elsewhere or of a file in it (in Node also a path);
- * the files of a folder, also the FileList of an input; or config and weights, each alone. Weights may be a list of shards.
+ * The place of a model, one of:
+ * - a Hugging Face id such as 'org/name', or the address of its page there, of a folder in it (`…/tree/main/folder`) or of a file
+ *   (`…/blob/main/config.json`);
+ * - the address of a folder elsewhere, or of a file in it; in Node also a path;
+ * - the files of a folder: a list of Files, or the FileList of an input;
+ * - config and weights, each alone. Weights may be a list of shards.
  * @typedef {string | URL | readonly File[] | { readonly length: number, item(index: number): File | null } | ModelParts} ModelSource
  * @property length of a FileList
  * @property item of a FileList
@@ -43,7 +46,7 @@ import { openModel } from './open-model.js';
  * @property {(progress: { loaded: number, total: number }) => void} [onProgress] gets the bytes of the weights read so far
  * @property {AbortSignal} [signal] aborts the loading
  * @property {typeof globalThis.fetch} [fetch] replaces the platform's, for example to add a token of access. It gets the address
- *   as a string, and `{ headers: { range }, signal }`
+ *   as a string, and `{ headers, signal }`; of a part of the file `headers.range` says which
  */
 
 const known = ['dtype', 'revision', 'onProgress', 'signal', 'fetch'];

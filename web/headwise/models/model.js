@@ -99,8 +99,9 @@ export class Model extends Module {
 
   /**
    * Recorded forwards and losses from here on keep of each block only its input, and backward runs the block again (Chen et al.
-   * 2016, arXiv:1604.06174): memory for time. Gradients are the same to the bit, with dropout too. A result that was recorded
-   * before cannot go back any more; nor, while this is on, one recorded before `train` or `eval` changed the mode.
+   * 2016, arXiv:1604.06174): memory for time. Gradients are the same to the bit, with dropout too. `backward` throws for a result
+   * that was recorded before this call. While checkpointing is on, it also throws for one recorded before `train` or `eval`
+   * changed the mode.
    * @returns {void}
    */
   gradientCheckpointingEnable() {

@@ -291,7 +291,7 @@ async function openFolder(folder, how) {
   refuseAdapter(folder);
   const configRead = readObject(mustFind(folder, 'config.json'), 'config', how);
   const found = await configRead.catch((error) => {
-    throw error.code === 'ERR_LOAD' && folder.hint !== undefined
+    throw error?.code === 'ERR_LOAD' && folder.hint !== undefined
       ? new HeadwiseError('ERR_LOAD', `${error.message} (${folder.hint})`, { cause: error.cause })
       : error;
   });

@@ -376,6 +376,8 @@ export class Module extends Owned {
   train(mode = true) {
     const pointer = addressOf(this);
     checkBoolean(mode, 'mode');
+    // All are asked before one is changed: one may be gone.
+    [...partsOf(this, true)].forEach(({ value }) => value instanceof Module && addressOf(value));
     this.#forEachPart((part) => part.train(mode));
     // Last: a module inside may have asked this one, which holds it.
     if (this.#isEngines) {

@@ -109,7 +109,8 @@ export class TensorPlace {
   }
 
   get grad() {
-    return this.tensor.grad;
+    const { grad } = this.tensor;
+    return grad && tensorOf(copyData(checkFloats(grad, 'grad')), this.shape);
   }
 
   /** @param {FloatOperand} value */
@@ -139,8 +140,8 @@ export class Parameter {
   /** @internal @param {string} name @param {Place} place */
   constructor(name, place) {
     /**
-     * The longest name of those that modules listed the parameter by: that of the outermost, if they are parts of each other. A
-     * module's `namedParameters()` has the names of its own state dict.
+     * The parameter's name in the outermost module that has listed it. A module's `namedParameters()` has the names of its own
+     * state dict.
      * @type {string}
      * @readonly
      */

@@ -74,8 +74,8 @@ export function readView(view) {
     ...{ source, how, name, noun },
     ...namesOf(given, source.size),
   });
-  if (given.trace) return traceSource(given.trace, given).then(withNames);
-  return withNames(given.cells ? ofCells(given) : ofWeights(given));
+  if (given.trace !== undefined) return traceSource(given.trace, given).then(withNames);
+  return withNames(given.cells === undefined ? ofWeights(given) : ofCells(given));
 }
 
 /** @param {Record<string, any>} given */

@@ -66,7 +66,7 @@ const pair = (n) => [0, n];
  * @returns {Promise<Source>}
  */
 export async function traceSource(trace, { batch = 0, head = 0 }) {
-  const sizes = copyArray(await trace.shape, 4);
+  const sizes = copyArray(await trace?.shape, 4);
   if (sizes?.length !== 4 || typeof trace.weights !== 'function' || typeof trace.map !== 'function')
     throw misfit(trace, 'trace', 'a trace, of forward(x, { trace: true })');
   const [, , queries, keys] = sizes;
