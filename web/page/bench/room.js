@@ -7,7 +7,8 @@
  */
 
 import { version } from '../../headwise/engine/version.js';
-import { byId, el } from '../shared/dom.js';
+import { byId } from '../shared/dom.js';
+import { download } from '../shared/download.js';
 import { ESCAPE, stopOnEscape } from '../shared/escape.js';
 import { effect } from '../shared/signals.js';
 import { drawn, html, nothing, render, taking } from '../shared/template.js';
@@ -30,9 +31,7 @@ function save(session) {
     ...{ cores: navigator.hardwareConcurrency, ceilingGflops: ceiling, results },
   };
   const blob = new Blob([JSON.stringify(report, null, 2)], { type: 'application/json' });
-  const href = URL.createObjectURL(blob);
-  el('a', { href, download: 'headwise-bench.json' }).click();
-  URL.revokeObjectURL(href);
+  download(blob, 'headwise-bench.json');
 }
 
 /** @param {BenchSession} session */

@@ -9,7 +9,8 @@
  */
 
 import { goToRoom } from '../mirror.js';
-import { byId, el } from '../shared/dom.js';
+import { byId } from '../shared/dom.js';
+import { download } from '../shared/download.js';
 import { droppedFiles, listedFiles } from '../shared/dropped.js';
 import { takeDrops } from '../shared/take-drops.js';
 import { formatCount, plural } from '../shared/format.js';
@@ -54,9 +55,7 @@ async function openInExplore(store, room, told) {
 /** @param {Training} room @param {Told} told */
 async function saveFolder(room, told) {
   const { files, folder } = await folderOf(room, told);
-  const href = URL.createObjectURL(zipOf(files, folder));
-  el('a', { href, download: `${folder}.zip` }).click();
-  URL.revokeObjectURL(href);
+  download(zipOf(files, folder), `${folder}.zip`);
 }
 
 /** @param {Kept} kept */
