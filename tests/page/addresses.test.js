@@ -39,6 +39,17 @@ pageTest('an address becomes that of what is seen', '', async (page) => {
   await becomes(page, '#compare');
 });
 
+pageTest('a link to the room that is shown adds no entry to the history', '', async (page) => {
+  await page.click('#rooms [data-room=bench]');
+  await becomes(page, '#bench');
+  const before = await page.evaluate(() => history.length);
+  await page.click('#rooms [data-room=bench]');
+  await page.click('#rooms [data-room=bench]');
+  assert.equal(await page.evaluate(() => history.length), before);
+  await page.evaluate(() => history.back());
+  await page.waitForSelector('#compare-room:not([hidden])');
+});
+
 pageTest('a visit of no address keeps it', '', async (page) => {
   await settled(page);
   assert.equal(await page.evaluate(() => location.hash), '');

@@ -320,3 +320,18 @@ pageTest(
     assert.match(await textOf(page, '#verdict'), /^Wrapper = fused/);
   },
 );
+
+pageTest('the table behind the map is named by what it shows', '', async (page) => {
+  const caption = () => page.$eval('#map-table caption', (one) => one.textContent);
+  await page.click('#table-details summary');
+  await page.waitForSelector('#map-table caption');
+  assert.equal(await caption(), 'A row is a query, a column a key; – is masked.');
+  await rerun(page, () => page.click('#causal'));
+  assert.equal(await caption(), 'A row is a query, a column a key.');
+  await page.click('#grid [data-mode=difference] button');
+  await page.waitForFunction(
+    () =>
+      document.querySelector('#table-title')?.textContent ===
+      'The differences of this head as a table',
+  );
+});

@@ -93,6 +93,13 @@ roomTest('nothing is written after a text that could not be read', '?count=3', a
   assert.match(await textOf(page, '#explore-message'), /^This text has/);
 });
 
+roomTest('nothing is said of what was written once it is removed', '?count=3', async (page) => {
+  await reread(page, () => page.click('#explore-write'));
+  await says(page, '#explore-written', /^3 tokens, .* per second$/);
+  await reread(page, () => page.click('#explore-take-back'));
+  await says(page, '#explore-written', /^$/);
+});
+
 roomTest('what is removed while the model writes on is gone', '?count=40', async (page) => {
   await reread(page, () => page.click('#explore-write'));
   await page.evaluate(async () => {

@@ -120,6 +120,7 @@ roomTest(
     const exact = JSON.parse(/id="exact">(.*?)<\/script>/s.exec(html)?.[1] ?? '');
     const [, muted] = exact.settings.find((/** @type {string[]} */ [name]) => name === 'Muted');
     assert.equal(muted, 'L1H2, in all that follows');
+    assert.match(html, /<p>After .*, with the heads above muted\.<\/p>/);
     const now = exact.next.rows.find((/** @type {{ is: string }} */ { is }) =>
       is.includes('target'),
     );
