@@ -11,6 +11,7 @@ import { menu } from '../shared/menu.js';
 import { derived, effect, signal } from '../shared/signals.js';
 import { drawn, html, select, taking } from '../shared/template.js';
 import { fitsNumber, NUMBERS } from './address.js';
+import { untilChanged } from './told.js';
 
 /** @type {['count' | 'temperature' | 'topK' | 'seed', string, number][]} name, label, step */
 const FIELDS = [
@@ -48,11 +49,8 @@ function takeNumber(room, [name, label], input, tell) {
 
 /** How tokens are chosen. @param {Explorer} room */
 function how(room) {
-  /** Why a number was not taken, until anything changes: said in the menu, which covers what is below it. */
-  const refusal = signal({ words: '', state: room.state.peek() });
-  const tell = (/** @type {string} */ words) => {
-    refusal.value = { words, state: room.state.peek() };
-  };
+  // Why a number was not taken: said in the menu, which covers what is below it.
+  const { words, tell } = untilChanged(room);
   const fields = () => {
     const state = room.state.value;
     const decoding = select('explore-decoding', DECODINGS, state.decoding, (value) =>
@@ -71,7 +69,7 @@ function how(room) {
   };
   return html`<p>How the model continues the text</p>
     <div class="continue-how">${drawn(fields)}</div>
-    <p class="note" id="explore-refusal" role="status">${drawn(() => (refusal.value.state === room.state.value ? refusal.value.words : ''))}</p>`;
+    <p class="note" id="explore-refusal" role="status">${drawn(() => words.value)}</p>`;
 }
 
 /** The writing of tokens. @param {Explorer} room */

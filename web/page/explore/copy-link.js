@@ -5,15 +5,13 @@
  */
 
 import { formatList } from '../shared/format.js';
-import { signal } from '../shared/signals.js';
 import { drawn, html } from '../shared/template.js';
 import { leftOut } from './address.js';
+import { untilChanged } from './told.js';
 
 /** @param {Explorer} room */
 export function copyLink(room) {
-  /** Of the address as it was then. */
-  const told = signal({ words: '', state: room.state.peek() });
-  const tell = (/** @type {string} */ words) => (told.value = { words, state: room.state.peek() });
+  const { words, tell } = untilChanged(room);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(location.href);
@@ -25,5 +23,5 @@ export function copyLink(room) {
   };
   return html`<button type="button" class="quiet" id="explore-link" @click=${copy}
       ?hidden=${drawn(() => !room.run.value)}>Copy link</button>
-    <span class="note" role="status">${drawn(() => (told.value.state === room.state.value ? told.value.words : ''))}</span>`;
+    <span class="note" role="status">${drawn(() => words.value)}</span>`;
 }
