@@ -11,7 +11,7 @@ import { effect, untracked } from '../shared/signals.js';
  * Opens what another room hands over, now and later.
  *
  * @param {Explorer} room
- * @param {(found: Found[], change: (set: () => void) => void) => Promise<boolean>} open
+ * @param {(found: Found[], change?: (set: () => void) => void) => Promise<boolean>} open
  */
 export function takeHandedOver(room, open) {
   effect(() => {
@@ -23,8 +23,7 @@ export function takeHandedOver(room, open) {
       // The dialog gives the focus back to what has it: the heading, once the room is entered.
       await new Promise((entered) => setTimeout(entered));
       // The way to this room was the step. If a link led here instead, Back leads to what it asked for.
-      const change = model.isAwaited ? inPlace : (/** @type {() => void} */ set) => set();
-      if (!(await open(model.found, change))) return;
+      if (!(await open(model.found, model.isAwaited ? inPlace : undefined))) return;
       room.choices.read(model.text);
       room.choices.choose(model.head);
     });
