@@ -164,6 +164,7 @@ export class Explorer {
     const data = this.#data(map);
     const max = this.#max(data, mode);
     const difference = mode === 'difference';
+    const noun = difference ? 'difference' : 'weight';
     const title = `Head H${head}: ${difference ? 'wrapper − fused' : mode}`;
     byId('map-title', HTMLElement).textContent = title;
     const name = `${difference ? 'Differences' : 'Attention weights'}, ${title}`;
@@ -172,7 +173,7 @@ export class Explorer {
       tokens: tokens.map(({ text }) => text),
       max,
       name,
-      noun: difference ? 'difference' : 'weight',
+      noun,
     });
     this.#map.pinned = this.row;
     byId('map-note', HTMLElement).textContent =
@@ -190,7 +191,6 @@ export class Explorer {
       what: whats[scale],
       masked: data.causal,
     });
-    const noun = difference ? 'difference' : 'weight';
     this.#drawRow(row, noun);
     this.#drawTable(data, row, noun);
   }
