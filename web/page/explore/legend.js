@@ -99,18 +99,17 @@ export function createLegend(room, { seen, choose }) {
   const largest = el('span');
   const more = el('button', { type: 'button', class: 'quiet' });
   room.replaceChildren(scales, el('div', { class: 'legend legend-seen' }, largest, more));
-  /** @type {MapScale} */
-  let shown = 'head';
-  let noun = 'weight';
+  /** @type {Pick<ExploreState, 'scale' | 'of'>} */
+  let shown = { scale: 'head', of: 'head' };
   /** @type {MapScale | undefined} */
   let fuller;
   const count = () => {
     const maps = seen();
     if (maps.length === 0) return;
-    largest.textContent = `Largest ${noun} in view: ${formatWeight(Math.max(...maps.map((map) => map.largest)))}`;
-    fuller = fullerScale(shown, maps);
+    largest.textContent = `Largest ${nounOf(shown)} in view: ${formatWeight(Math.max(...maps.map((map) => map.largest)))}`;
+    fuller = fullerScale(shown.scale, maps);
     more.hidden = !fuller;
-    more.textContent = `Use the full range of colours: ${nameOfScale(fuller ?? shown)}`;
+    more.textContent = `Use the full range of colours: ${nameOfScale(fuller ?? shown.scale)}`;
   };
   more.hidden = true;
   more.addEventListener('click', () => {
@@ -128,8 +127,7 @@ export function createLegend(room, { seen, choose }) {
         return part;
       });
       scales.replaceChildren(...parts);
-      shown = state.scale;
-      noun = nounOf(state);
+      shown = state;
       count();
     },
 
