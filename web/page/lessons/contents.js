@@ -59,8 +59,10 @@ const transformer = () => html`
 `;
 
 /** How many steps have been read of those that the lesson has now. @param {Entry} entry */
-const readIn = ({ id, lesson }) =>
-  lesson.steps.filter(({ title }) => keptOf(id).seen.includes(title)).length;
+function readIn({ id, lesson }) {
+  const { seen } = keptOf(id);
+  return lesson.steps.filter(({ title }) => seen.includes(title)).length;
+}
 
 /** @param {Entry} entry */
 function item(entry) {
