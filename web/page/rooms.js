@@ -70,16 +70,21 @@ function failure(error, isFirst, retry) {
   );
 }
 
-/** Shows a room or hides it, and lets every link to it lead to what it would show. @param {Room} room @param {State} state */
-function showLinks(room, state) {
+/**
+ * Shows a room or hides it, and lets every link to it lead to what it would show.
+ *
+ * @param {{ room: Room, link: HTMLAnchorElement }} one link: the navigation's
+ * @param {State} state
+ */
+function showOrHide({ room, link }, state) {
   const isHere = room === state.room;
   placeOf(room).hidden = !isHere;
   const href = formatHash({ ...state, room });
   for (const one of document.querySelectorAll(`a[data-room="${room}"]`)) {
     one.setAttribute('href', href);
   }
-  if (isHere) linkTo(room).setAttribute('aria-current', 'page');
-  else linkTo(room).removeAttribute('aria-current');
+  if (isHere) link.setAttribute('aria-current', 'page');
+  else link.removeAttribute('aria-current');
 }
 
 /**
@@ -91,6 +96,7 @@ function showLinks(room, state) {
  */
 export function connectRooms(store, open, settle) {
   const title = document.title;
+  const links = ROOMS.map((room) => ({ room, link: linkTo(room) }));
   /** @type {Set<Room>} */
   const opened = new Set();
   /** Rooms that could not be opened at least once. @type {Set<Room>} */
@@ -100,9 +106,11 @@ export function connectRooms(store, open, settle) {
   const show = () => {
     const state = store.get();
     document.documentElement.dataset.room = state.room;
-    for (const room of ROOMS) showLinks(room, state);
-    const { textContent } = linkTo(state.room);
-    document.title = state.room === ROOMS[0] ? title : `${textContent} – ${title}`;
+    for (const one of links) {
+      showOrHide(one, state);
+      if (one.room !== state.room) continue;
+      document.title = one.room === ROOMS[0] ? title : `${one.link.textContent} – ${title}`;
+    }
     if (!opened.has(state.room)) enter(state.room);
   };
   /** Opens a room anew that could not be opened. @param {Room} room */
