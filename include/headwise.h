@@ -1079,13 +1079,13 @@ HW_API hw_status hw_decoder_create(const hw_decoder_config *config, hw_module **
  * logit attribution (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). The scales of the final norm, of
  * norms after attention and feed-forward, and of a capped logit are held fixed, so that the parts add up to the logit
  * (difference). A head's part is its output times its rows of the output projection. Biases of output projections and of the
- * final norm are `biases`, with what the rounding of int8 adds; those of feed-forwards belong to mlps. */
+ * final norm are rest's biases, with what the rounding of int8 adds; those of feed-forwards belong to mlps. */
 typedef struct hw_attribution {
   const uint32_t *ids; /* [tokens] */
   size_t tokens;
-  size_t position;
-  uint32_t target;
-  uint32_t against;
+  size_t position;  /* of the token whose logits are explained: they are of what follows it */
+  uint32_t target;  /* the id whose logit this is */
+  uint32_t against; /* with has_against: the id whose logit is subtracted */
   bool has_against;
   float *heads; /* [num_layers, num_heads] */
   float *mlps;  /* [num_layers] */
@@ -1118,12 +1118,12 @@ typedef struct hw_qk_attribution {
   size_t tokens;
   size_t layer;
   size_t head;
-  size_t query;       /* position of the token that looks */
-  size_t key;         /* position of the token that is looked at */
+  size_t query;       /* position of the token that attends */
+  size_t key;         /* position of the token that is attended to */
   float *query_parts; /* [count]: they add up to the score */
   float *key_parts;   /* [count]: they add up to the score */
-  float *
-      pairs; /* NULL, or [count, count]: of query's and key's parts; rows add up to query_parts, columns to key_parts */
+  /* NULL, or [count, count]: of each part of the query with each of the key. Rows add up to query_parts, columns to key_parts. */
+  float *pairs;
   float *score;           /* [1] */
   const float *head_mask; /* [num_layers, num_heads] or NULL: as in hw_forward_options */
 } hw_qk_attribution;

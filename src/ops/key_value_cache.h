@@ -19,8 +19,8 @@ struct hw_key_value_cache {
   hw_cache_shape shape;
   size_t length;              /* tokens in the cache: the most of a sequence */
   uint32_t *lengths;          /* [batch] */
-  uint32_t *next;             /* [batch]: after the forward under way; once it has ended, before it */
-  bool is_ragged;             /* whether sequences of either differ */
+  uint32_t *next;             /* [batch]: lengths after the forward that runs; once it has ended, those before it */
+  bool is_ragged;             /* whether sequences may differ in length, before that forward or after it */
   hw_key_value_store *stores; /* [layers], each of batch · heads heads, with memory of its own */
 };
 
@@ -35,14 +35,14 @@ hw_status hw_key_value_cache_reserve(hw_key_value_cache *cache, size_t tokens);
  * HW_ERROR_MEMORY. */
 hw_status hw_key_value_cache_fill(hw_key_value_cache *cache, const hw_past *past);
 
-/* A forward of so many tokens of each sequence is to come; lengths [batch] or NULL: of all as many. HW_ERROR_VALUE:
- * a sequence has too little room. */
+/* Before a forward of so many new tokens of each sequence; lengths [batch]: of each as many, or NULL. HW_ERROR_VALUE: a sequence
+ * has too little room. */
 hw_status hw_key_value_cache_begin(hw_key_value_cache *cache, const uint32_t *lengths, size_t tokens);
 
-/* It has come. */
+/* After that forward. */
 void hw_key_value_cache_end(hw_key_value_cache *cache);
 
-/* Takes its tokens out again: goes back to the lengths in `next`. */
+/* Takes the tokens of the forward that has ended out again: goes back to the lengths in `next`. */
 void hw_key_value_cache_undo(hw_key_value_cache *cache);
 
 /* HW_ERROR_SHAPE: the cache has another shape. */
