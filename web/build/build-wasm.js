@@ -171,6 +171,27 @@ function cmake(args, env) {
 }
 
 /**
+ * emcc starts Python for each file, which takes longer than to compile it: this writes a script that starts the compiler as
+ * emcc does, with its flags.
+ *
+ * @param {Emscripten} emscripten
+ * @param {string} buildDir
+ * @returns {string[]} the argument of CMake that says so; none where emcc does not show what it starts
+ */
+function compilerLauncher({ dir, env }, buildDir) {
+  if (process.platform === 'win32') return [];
+  const [source, object] = [join(buildDir, 'empty.c'), join(buildDir, 'empty.o')];
+  writeFileSync(source, '');
+  const args = ['-v', '-c', source, '-o', object];
+  const { stderr } = spawnSync(join(dir, 'emcc'), args, { encoding: 'utf8', env });
+  const command = /^ *(\S*clang\S* -target wasm32\S* .*) -v -c /m.exec(stderr ?? '')?.[1];
+  if (!command) return [];
+  const launcher = join(buildDir, 'compile');
+  writeFileSync(launcher, `#!/bin/sh\nshift # emcc\nexec ${command} "$@"\n`, { mode: 0o755 });
+  return [`-DCMAKE_C_COMPILER_LAUNCHER=${launcher}`];
+}
+
+/**
  * @param {string} buildDir
  * @param {string} outRoot the folder below which WASM_DIRS are filled
  * @param {{ preferPinned?: boolean, names?: boolean }} [options]
@@ -185,7 +206,8 @@ function build(buildDir, outRoot, { preferPinned = false, names = false } = {}) 
   writeFileSync(join(buildDir, 'abi_rows.inc'), abiRows(ROOT));
   const outs = Object.entries(WASM_DIRS).map(([name, dir]) => `-D${name}=${join(outRoot, dir)}`);
   if (names) outs.push('-DHEADWISE_NAMES=ON');
-  cmake(['--preset', 'wasm', '-B', buildDir, '-G', generator, ...outs], env);
+  const launcher = compilerLauncher(emscripten, buildDir);
+  cmake(['--preset', 'wasm', '-B', buildDir, '-G', generator, ...outs, ...launcher], env);
   cmake(['--build', buildDir, '--parallel', '4'], env);
 }
 
