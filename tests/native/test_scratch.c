@@ -43,7 +43,7 @@ static void test_given_back(void) {
 static void test_alternating(void) {
   start();
   size_t changes = 0;
-  for (size_t repeat = 0; repeat < 100; repeat++) {
+  for (size_t repeat = 0; repeat < 40; repeat++) {
     const size_t large = held_after(LARGE);
     changes += held_after(SMALL) < large ? 1 : 0;
   }
@@ -51,7 +51,7 @@ static void test_alternating(void) {
   /* Two small ones for each large one, and three, and so on. */
   for (size_t small = 2; small <= 15; small++) {
     changes = 0;
-    for (size_t repeat = 0; repeat < 20 * small; repeat++) {
+    for (size_t repeat = 0; repeat < 10 * small; repeat++) {
       const size_t before = hw_context_scratch_bytes(context);
       changes += held_after(repeat % (small + 1) == 0 ? LARGE : SMALL) < before ? 1 : 0;
     }
@@ -64,7 +64,7 @@ static void test_alternating(void) {
 static void test_given_back_at_last(void) {
   start();
   const size_t alone = held_after(SMALL);
-  for (size_t repeat = 0; repeat < 1000; repeat++) {
+  for (size_t repeat = 0; repeat < 400; repeat++) {
     held_after(repeat % 40 < 20 ? LARGE : SMALL);
   }
   held_after(LARGE);
