@@ -36,7 +36,7 @@ const WRONG = [
   ],
   [['tests/bench/bytes.js', 'x'], /^Unexpected argument 'x'\.[^]*\nusage: npm run bytes$/m],
   [['tests/pictures.js', 'nope'], /^there is no picture nope\nusage: npm run pictures/],
-  [['tests/embed/run.js', 'nope'], /^nope: unknown; expected some of types, node, /],
+  [['tests/embed/run.js', 'nope'], /^nope: unknown; expected some of next, parcel, /],
   [['tests/heads/run.js', 'web/page/models/austen', '--text', tmpdir()], /^EISDIR: [^\n]*\n$/],
   [
     ['web/page/models/train/run.js', 'induction', '--seed', '-1'],

@@ -152,9 +152,9 @@ async function plain(out) {
 }
 
 /** @type {Record<string, (out: string) => Promise<void>>} */
-const TOOLS = { plain, vite, webpack, rollup, esbuild, parcel, next };
+const TOOLS = { next, parcel, webpack, rollup, plain, esbuild, vite };
 
-/** Those that build a site. */
+/** Those that build a site, the slowest first. */
 export const BUILDERS = Object.keys(TOOLS);
 
 /**
