@@ -166,6 +166,31 @@ static void test_windows(void) {
   hw_module_destroy(module);
 }
 
+/* A call like the one before it is not measured again. With one layer all tokens need more scratch than one. */
+static void test_one_after_another(void) {
+  static float all[BATCH * TOKENS * VOCAB];
+  static float again[BATCH * TOKENS * VOCAB];
+  float last[BATCH * VOCAB];
+  const hw_input rows = {.ids = ids, .batch = BATCH, .tokens = TOKENS, .logits_end = TOKENS};
+  const hw_input one = {.ids = ids, .batch = BATCH, .tokens = TOKENS, .logits_last = true};
+  for (int type = HW_MATRIX_FLOAT32; type <= HW_MATRIX_INT8; type++) {
+    hw_decoder_config config = config_of(0);
+    config.model.num_layers = 1;
+    config.model.dtype = (hw_matrix_type)type;
+    hw_module *module = make(&config);
+    hw_context *fresh = NULL; /* whose scratch is no larger than its runs need */
+    CHECK_STATUS(hw_module_forward(context, module, &rows, all, NULL), HW_OK);
+    CHECK_STATUS(hw_context_create(&fresh), HW_OK);
+    CHECK_STATUS(hw_module_forward(fresh, module, &one, last, NULL), HW_OK);
+    const size_t before = hw_context_scratch_bytes(fresh);
+    CHECK_STATUS(hw_module_forward(fresh, module, &rows, again, NULL), HW_OK);
+    CHECK(hw_context_scratch_bytes(fresh) > before, "type %d: all tokens need no more than one", type);
+    CHECK(memcmp(again, all, sizeof all) == 0, "type %d: other bits after the last token's", type);
+    hw_context_destroy(fresh);
+    hw_module_destroy(module);
+  }
+}
+
 int main(void) {
   check_seed(22);
   CHECK(hw_context_create(&context) == HW_OK, "context");
@@ -175,6 +200,7 @@ int main(void) {
   check_run("logits of some tokens are those of all, to the bit, whatever else is asked", test_options);
   check_run("they are with small weights", test_small_weights);
   check_run("they are with windows, behind more than a block of keys", test_windows);
+  check_run("all are asked for right after the last one, and have memory", test_one_after_another);
   hw_context_destroy(context);
   return check_result();
 }
