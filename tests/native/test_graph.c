@@ -128,6 +128,42 @@ static void test_other_logits(void) {
   other = last;
   other.logits_end = TOKENS; /* not read */
   CHECK_STATUS(hw_module_backward(context, module, &other, graph, logits, NULL, NULL), HW_OK);
+  other.logits_last = false;
+  CHECK_STATUS(hw_module_backward(context, module, &other, graph, logits, NULL, NULL), HW_ERROR_SHAPE);
+  hw_graph_destroy(graph);
+  hw_module_destroy(module);
+}
+
+/* Logits of other tokens, as many or more; ids that are missing; gradients that there are not. */
+static void test_bad_backwards(void) {
+  enum { VOCAB = 7, TOKENS = 4 };
+  const hw_decoder_config config = gpt2_config(VOCAB, TOKENS, 1, 4, 2, 5);
+  const uint32_t ids[TOKENS] = {1, 2, 3, 4};
+  float logits[2 * VOCAB];
+  float numbers[2 * TOKENS * TOKENS] = {0.0F};
+  hw_module *module = NULL;
+  hw_graph *graph = NULL;
+  CHECK_STATUS(hw_decoder_create(&config, &module), HW_OK);
+  const hw_input some = {.ids = ids, .batch = 1, .tokens = TOKENS, .logits_start = 1, .logits_end = 3};
+  CHECK_STATUS(hw_module_forward_recorded(context, module, &some, logits, NULL, &graph), HW_OK);
+  const size_t ranges[][2] = {{0, 2}, {2, 4}, {0, 3}, {1, 4}};
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    hw_input other = some;
+    other.logits_start = ranges[i][0];
+    other.logits_end = ranges[i][1];
+    CHECK_STATUS(hw_module_backward(context, module, &other, graph, logits, NULL, NULL), HW_ERROR_SHAPE);
+  }
+  hw_input without = some;
+  without.ids = NULL;
+  CHECK_STATUS(hw_module_backward(context, module, &without, graph, logits, NULL, NULL), HW_ERROR_VALUE);
+  /* Ids have no gradient. */
+  CHECK_STATUS(hw_module_backward(context, module, &some, graph, logits, numbers, NULL), HW_ERROR_VALUE);
+  const hw_option_gradients bad[] = {
+      {.weights = numbers}, {.weights_gradient = numbers}, {.mask = numbers}, {.head_mask = numbers}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    CHECK_STATUS(hw_module_backward(context, module, &some, graph, logits, NULL, &bad[i]), HW_ERROR_VALUE);
+  }
+  CHECK_STATUS(hw_module_backward(context, module, &some, graph, logits, NULL, NULL), HW_OK);
   hw_graph_destroy(graph);
   hw_module_destroy(module);
 }
@@ -182,6 +218,7 @@ int main(void) {
   check_run("a backward refuses an input of other sizes", test_other_input);
   check_run("a backward refuses other lengths, and reads no range where the last logits are asked for",
             test_other_logits);
+  check_run("a backward refuses other logits, no ids, and gradients that there are not", test_bad_backwards);
   check_run("a forward that cannot be kept is refused", test_huge);
   check_run("a recorded forward keeps no ids that its module does not read", test_unread);
   hw_context_destroy(context);
