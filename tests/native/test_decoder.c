@@ -133,9 +133,12 @@ static void test_bad_starts(void) {
         layer == 0 ? HW_OK : HW_ERROR_VALUE);
   }
   expect_options(module, &(hw_forward_options){.start = stream, .cache = cache}, HW_ERROR_VALUE);
+  CHECK(hw_key_value_cache_length(cache) == 0, "length");
+  /* What a cache holds has no gradient. */
+  expect_options(module, &(hw_forward_options){.cache = cache}, HW_OK);
+  CHECK(hw_key_value_cache_length(cache) == 1, "a forward that was refused appended");
   expect_options(module, &(hw_forward_options){.start = stream}, HW_OK);
   expect_options(module, &(hw_forward_options){.residuals = stream}, HW_OK);
-  CHECK(hw_key_value_cache_length(cache) == 0, "length");
   hw_key_value_cache_destroy(cache);
   hw_module_destroy(module);
 }
@@ -246,7 +249,7 @@ static void expect_config(const hw_decoder_config *config, hw_status expected) {
   check_case();
 }
 
-static void test_configs(void) {
+static void test_rotary_configs(void) {
   const double endless[] = {1.0, (double)NAN, 0.1};
   const hw_rotary_config bad[] = {{frequencies, HEAD_DIM, 1.0},
                                   {endless, 3, 1.0},
@@ -259,8 +262,12 @@ static void test_configs(void) {
     config.model.rotary = own;
     expect_config(&config, i == 0 ? HW_ERROR_SHAPE : HW_ERROR_VALUE);
   }
+}
+
+static void test_configs(void) {
   hw_layer_config none[LAYERS] = {{0, 2}, {0, 0}};
-  enum { CONFIGS = 21 };
+  hw_layer_config below[LAYERS] = {{0, 0}, {0, -2}}; /* -1: no rotary */
+  enum { CONFIGS = 25 };
   hw_decoder_config configs[CONFIGS];
   for (size_t i = 0; i < CONFIGS; i++) {
     configs[i] = config_of(5);
@@ -294,9 +301,24 @@ static void test_configs(void) {
   /* Of a zeroed struct. */
   configs[19].model.embedding_scale = 0.0;
   configs[20].model.layers = NULL;
+  configs[21].model.layers = below;
+  configs[22].model.norm_place = (hw_norm_place)9;
+  /* One projection for all of a head, of which keys and values have fewer. */
+  configs[23].model.names = HW_NAMES_GPT2;
+  /* Two norms, which both branches cannot share. */
+  configs[24].model.names = HW_NAMES_GEMMA3;
+  configs[24].model.norm_place = HW_NORM_BOTH;
+  configs[24].model.is_parallel = true;
   for (size_t i = 0; i < CONFIGS; i++) {
     expect_config(&configs[i], HW_ERROR_VALUE);
   }
+}
+
+/* Tokens after the last position would read what lies behind them. */
+static void test_few_positions(void) {
+  hw_decoder_config short_of_one = config_of(0);
+  short_of_one.model.positions = CONTEXT - 1;
+  expect_config(&short_of_one, HW_ERROR_SHAPE);
 }
 
 /* By this bound models are refused before they are made. */
@@ -330,6 +352,8 @@ int main(void) {
   check_run("parts of a decoder run alone, except where they need its angles", test_parts);
   check_run("decoders of small weights run, and refuse to be recorded", test_small_weights);
   check_run("bad configs are refused", test_configs);
+  check_run("so are bad rotaries", test_rotary_configs);
+  check_run("so are fewer positions than the context", test_few_positions);
   check_run("what a block takes at least is no more than it takes", test_least_bytes);
   hw_context_destroy(context);
   return check_result();
