@@ -302,6 +302,46 @@ static void test_parts_without_names(void) {
   }
 }
 
+/* Places begin at first_position, and the last one is read too. */
+static void test_configs(void) {
+  static const double frequencies[] = {1.0};
+  static const hw_rotary_config rotary = {frequencies, 1, 1.0};
+  static const hw_layer_config layers[LAYERS] = {{0, -1}, {0, -1}};
+  static const hw_layer_config turned[LAYERS] = {{0, 0}, {0, 0}};
+  const hw_encoder_config good = encoder_config_of(VOCAB, TOKENS, LAYERS, WIDTH, HEADS, 9);
+  enum { CONFIGS = 7 };
+  hw_encoder_config configs[CONFIGS];
+  for (size_t i = 0; i < CONFIGS; i++) {
+    configs[i] = good;
+  }
+  configs[0].model.names = HW_NAMES_GEMMA3;
+  configs[1].model.norm_place = HW_NORM_PRE;
+  configs[2].model.layers = layers;
+  configs[3].model.layers = turned;
+  configs[3].model.rotary = &rotary;
+  configs[3].model.rotary_count = 1;
+  configs[4].model.embedding_scale = 2.0;
+  configs[5].head_activation = (hw_activation)99;
+  configs[6].first_position = good.model.positions - TOKENS + 1;
+  for (size_t i = 0; i < CONFIGS; i++) {
+    hw_module *module = (hw_module *)(uintptr_t)64;
+    CHECK(hw_encoder_create(&configs[i], &module) == (i == CONFIGS - 1 ? HW_ERROR_SHAPE : HW_ERROR_VALUE), "config %zu",
+          i);
+    CHECK(module == NULL, "left a module");
+    check_case();
+  }
+}
+
+static void test_context(void) {
+  hw_module *module = make(true, 0.0);
+  float hidden[2 * ROWS * WIDTH];
+  hw_graph *graph = NULL;
+  const hw_input beyond = {.ids = ids, .batch = 1, .tokens = TOKENS + 1};
+  CHECK_STATUS(hw_module_forward(context, module, &beyond, hidden, NULL), HW_ERROR_SHAPE);
+  CHECK_STATUS(hw_module_forward_recorded(context, module, &beyond, hidden, NULL, &graph), HW_ERROR_SHAPE);
+  hw_module_destroy(module);
+}
+
 int main(void) {
   check_seed(15);
   CHECK(hw_context_create(&context) == HW_OK, "context");
@@ -311,6 +351,8 @@ int main(void) {
   check_run("hidden states reach all parameters but the head's, and logits of them the head's alone", test_reached);
   check_run("a backward refuses ids that have become unknown", test_changed_ids);
   check_run("parts without a name are refused", test_parts_without_names);
+  check_run("configs that no encoder has are refused", test_configs);
+  check_run("more tokens than the context are refused", test_context);
   check_run("what is no training input of an encoder is refused", test_errors);
   check_run("fields that an encoder does not read change nothing, and what its head cannot do is refused",
             test_passed_over);
