@@ -204,6 +204,18 @@ static void test_bad_calls(void) {
   hw_module_destroy(module);
 }
 
+/* Its struct is another one. */
+static void test_no_decoder(void) {
+  static float values[4 * MATRIX];
+  double numbers[2 * HEAD_DIM + 1];
+  const hw_encoder_config config = encoder_config_of(VOCAB, CONTEXT, LAYERS, WIDTH, HEADS, 9);
+  hw_module *module = NULL;
+  CHECK_STATUS(hw_encoder_create(&config, &module), HW_OK);
+  CHECK_STATUS(hw_decoder_head_circuit(context, module, 1, 0, numbers, numbers + 1), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_decoder_head_weights(module, 1, 0, true, values), HW_ERROR_VALUE);
+  hw_module_destroy(module);
+}
+
 int main(void) {
   check_seed(27);
   CHECK(hw_context_create(&context) == HW_OK, "context");
@@ -217,6 +229,7 @@ int main(void) {
   check_run("parts add up to logits in models of all options", test_logits);
   check_run("a head's matrices are its rows and columns of the parameters", test_matrices);
   check_run("bad calls are refused", test_bad_calls);
+  check_run("so is an encoder", test_no_decoder);
   hw_context_destroy(context);
   return check_result();
 }
