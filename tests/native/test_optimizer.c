@@ -356,6 +356,15 @@ static void test_settings(void) {
       CHECK(status == HW_ERROR_VALUE, "SGD, setting %zu of %g: %d", c, x, (int)status);
     }
   }
+  /* A moment that keeps all of itself never moves: what corrects its start would divide by 0. */
+  const hw_adamw_config still[] = {{.lr = 0.1, .beta1 = 1.0}, {.lr = 0.1, .beta2 = 1.0}};
+  for (size_t c = 0; c < sizeof still / sizeof *still; c++) {
+    CHECK_STATUS(hw_adamw_step_array(context, still + c, 1, 1, arrays[0], arrays[1], arrays[2], arrays[3]),
+                 HW_ERROR_VALUE);
+  }
+  /* Momentum needs where to keep it. */
+  const hw_sgd_config momentum = {.lr = 0.1, .momentum = 0.5};
+  CHECK_STATUS(hw_sgd_step_array(context, &momentum, 1, arrays[0], arrays[1], NULL), HW_ERROR_VALUE);
   CHECK(arrays[0][0] == 1.0f, "a value changed to %g", (double)arrays[0][0]);
 }
 
