@@ -280,6 +280,42 @@ static void test_trace(void) {
   hw_module_destroy(causal);
 }
 
+/* As many heads, but narrower ones: the projection has more columns than the trace has values. */
+static void test_value_norms(void) {
+  enum { TWO = 2, D_OUT = 4 };
+  static const hw_multi_head_attention_config narrow = {
+      .d_in = 3, .d_out = D_OUT, .context_length = 4, .num_heads = TWO, .out_proj = true};
+  hw_multi_head_attention_config wide = narrow;
+  wide.d_out = 2 * D_OUT;
+  hw_module *modules[2] = {NULL, NULL};
+  hw_trace *trace = NULL;
+  const float rows[4 * 3] = {1.0F, 0.5F};
+  float out[4 * D_OUT];
+  CHECK_STATUS(hw_multi_head_attention_create(context, &narrow, &modules[0]), HW_OK);
+  CHECK_STATUS(hw_multi_head_attention_create(context, &wide, &modules[1]), HW_OK);
+  CHECK_STATUS(forward_tokens(context, modules[0], rows, 1, 4, out, &(hw_forward_options){.trace = &trace}), HW_OK);
+  CHECK_STATUS(hw_module_value_norms(context, modules[0], 0, trace, 0, 1, 0, 4, out), HW_OK);
+  CHECK_STATUS(hw_module_value_norms(context, modules[1], 0, trace, 0, 1, 0, 4, out), HW_ERROR_VALUE);
+  hw_trace_destroy(trace);
+  hw_module_destroy(modules[0]);
+  hw_module_destroy(modules[1]);
+}
+
+/* They would be passed over in silence. */
+static void test_unsupported(void) {
+  hw_module *causal = NULL;
+  float numbers[2 * TOKENS * D_IN] = {0.0F};
+  CHECK_STATUS(hw_causal_attention_create(context, &good_head, &causal), HW_OK);
+  const hw_head_output given = {.layer = 0, .head = 0, .output = numbers, .rows = TOKENS};
+  const hw_forward_options options[] = {
+      {.residuals = numbers}, {.start = numbers}, {.replace = &given, .replace_count = 1}};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    CHECK_STATUS(forward_tokens(context, causal, x, 1, TOKENS, y, &options[i]), HW_ERROR_VALUE);
+  }
+  CHECK_STATUS(forward_tokens(context, causal, x, 1, TOKENS, y, NULL), HW_OK);
+  hw_module_destroy(causal);
+}
+
 int main(void) {
   check_seed(8);
   check_fill(x, sizeof x / sizeof *x);
@@ -297,6 +333,8 @@ int main(void) {
   check_run("the fused module refuses bad configurations", test_fused_configs);
   check_run("forwards refuse more tokens than the context", test_forwards);
   check_run("traces refuse what is out of range", test_trace);
+  check_run("norms of values refuse a trace of narrower heads", test_value_norms);
+  check_run("forwards refuse streams and replacements that their module has not", test_unsupported);
   check_run("forwards refuse a mask without data or of no kind", test_forward_masks);
   hw_context_destroy(context);
   return check_result();
