@@ -159,6 +159,31 @@ for (const [type, title, older, newer] of spellings)
     if (title !== 'no scaling') assert.notDeepEqual(a, readModelConfig({ model_type: type }));
   });
 
+// As _compute_yarn_parameters of https://github.com/huggingface/transformers does.
+test('YaRN’s factor of scores is of mscale if both are there, else of the factor, which may be that of the contexts', () => {
+  const rope = { rope_type: 'yarn', original_max_position_embeddings: 16 };
+  const rotaryOf = (/** @type {Record<string, number>} */ fields) =>
+    readModelConfig(
+      config('llama', { max_position_embeddings: 64, rope_scaling: { ...rope, ...fields } }),
+    ).rotary[0];
+  const usual = 0.1 * Math.log(4) + 1;
+  const both = (0.08 * Math.log(4) + 1) / (0.04 * Math.log(4) + 1);
+  const cases = [
+    { fields: { factor: 4 }, expected: usual },
+    { fields: { factor: 4, mscale: 0.8, mscale_all_dim: 0.4 }, expected: both },
+    { fields: { factor: 4, mscale: 0.8 }, expected: usual },
+    { fields: { factor: 4, mscale: 0, mscale_all_dim: 0.4 }, expected: usual },
+    { fields: { factor: 0.5, mscale: 0.8, mscale_all_dim: 0.4 }, expected: 1 },
+    {
+      fields: { factor: 4, attention_factor: 1.5, mscale: 0.8, mscale_all_dim: 0.4 },
+      expected: 1.5,
+    },
+  ];
+  for (const { fields, expected } of cases)
+    assert.ok(Math.abs(rotaryOf(fields).factor - expected) < 1e-12, JSON.stringify(fields));
+  assert.deepEqual(rotaryOf({}), rotaryOf({ factor: 4 }));
+});
+
 /** @type {[type: string, fields: Record<string, unknown>, name: string, came: string][]} */
 const bad = [
   ...[
