@@ -276,3 +276,28 @@ test('while a run goes back it is said how many steps are left, until it is ther
     ],
   );
 });
+
+test('a button asks once until it is answered, and what others ask waits for that', async () => {
+  const requests = new Requests(await pausedRoom(), () => {});
+  /** @type {string[]} */
+  const done = [];
+  const does = (/** @type {string} */ what) => async () => done.push(what);
+  let answer = () => {};
+  const keeping = requests.takeInTurn('keep', () => {
+    done.push('keep');
+    return new Promise((resolve) => {
+      answer = () => resolve(undefined);
+    });
+  });
+  const others = [
+    requests.takeInTurn('keep', does('keep again')),
+    requests.takeInTurn('open', does('open')),
+  ];
+  await rest();
+  assert.deepEqual(done, ['keep']);
+  answer();
+  await Promise.all([keeping, ...others]);
+  assert.deepEqual(done, ['keep', 'open']);
+  await requests.takeInTurn('keep', does('keep once more'));
+  assert.deepEqual(done, ['keep', 'open', 'keep once more']);
+});
