@@ -334,7 +334,7 @@ int main(void) {
   check_run("forwards refuse more tokens than the context", test_forwards);
   check_run("traces refuse what is out of range", test_trace);
   check_run("norms of values refuse a trace of narrower heads", test_value_norms);
-  check_run("forwards refuse streams and replacements that their module has not", test_unsupported);
+  check_run("forwards refuse streams and replacements of modules that have none", test_unsupported);
   check_run("forwards refuse a mask without data or of no kind", test_forward_masks);
   hw_context_destroy(context);
   return check_result();

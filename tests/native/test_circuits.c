@@ -204,7 +204,7 @@ static void test_bad_calls(void) {
   hw_module_destroy(module);
 }
 
-/* Its struct is another one. */
+/* Its struct has other fields. */
 static void test_no_decoder(void) {
   static float values[4 * MATRIX];
   double numbers[2 * HEAD_DIM + 1];

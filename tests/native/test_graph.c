@@ -134,7 +134,7 @@ static void test_other_logits(void) {
   hw_module_destroy(module);
 }
 
-/* Logits of other tokens, as many or more; ids that are missing; gradients that there are not. */
+/* Logits of other tokens, as many or more; missing ids; gradients of what the forward was not given. */
 static void test_bad_backwards(void) {
   enum { VOCAB = 7, TOKENS = 4 };
   const hw_decoder_config config = gpt2_config(VOCAB, TOKENS, 1, 4, 2, 5);
@@ -218,7 +218,8 @@ int main(void) {
   check_run("a backward refuses an input of other sizes", test_other_input);
   check_run("a backward refuses other lengths, and reads no range where the last logits are asked for",
             test_other_logits);
-  check_run("a backward refuses other logits, no ids, and gradients that there are not", test_bad_backwards);
+  check_run("a backward refuses other logits, missing ids, and gradients of options that were not given",
+            test_bad_backwards);
   check_run("a forward that cannot be kept is refused", test_huge);
   check_run("a recorded forward keeps no ids that its module does not read", test_unread);
   hw_context_destroy(context);
