@@ -11,11 +11,15 @@ import { addressOf, citations, DOCUMENTS } from './documents.js';
 import { forgetAll, hasKept, keptOf, isStored } from './keep.js';
 import { arrows } from './pictures/flow.js';
 
+/** A link that shows a number alone: in a list of links it is read with what it leads to. @param {string} href @param {number | string} number @param {string} title */
+const numbered = (href, number, title) =>
+  html`<a href=${href} title=${title} aria-label="${number} ${title}">${number}</a>`;
+
 /** A box of the picture that leads to the lessons about it. @param {string} words @param {...string} ids */
 function box(words, ...ids) {
   const links = ids.map((id) => {
     const { number, lesson } = lessons.find((one) => one.id === id) ?? lessons[0];
-    return html`<a href=${address(id)} title=${lesson.title}>${number}</a>`;
+    return numbered(address(id), number, lesson.title);
   });
   return html`<div class="box"><b>${words}</b><span class="places">${links}</span></div>`;
 }
@@ -138,10 +142,7 @@ const documents = () => html`
                 <div>
                   <dt>${place}</dt>
                   <dd>
-                    ${links.map(
-                      ({ href, words, title }) =>
-                        html`<a href=${href} title=${title}>${words}</a> `,
-                    )}
+                    ${links.map(({ href, words, title }) => html`${numbered(href, words, title)} `)}
                   </dd>
                 </div>
               `,
