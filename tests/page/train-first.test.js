@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
 import { pageTest, textOf } from './harness.js';
-import { pause, roomTest } from './train-room.js';
+import { pause, reached, resting, roomTest, stepOf } from './train-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -68,11 +68,30 @@ roomTest(
   },
 );
 
+roomTest('where it rests is read aloud, and nothing while it trains', '#train', async (page) => {
+  const rest = () => textOf(page, '#train-rest');
+  await reached(page, 3);
+  assert.equal(await rest(), '');
+  await pause(page);
+  const step = await stepOf(page);
+  assert.match(
+    await rest(),
+    new RegExp(`^Step ${step} of 1,200: accuracy \\d+ %, loss \\d\\.\\d\\d\\.$`),
+  );
+  await page.click('#train-once');
+  await reached(page, step + 1);
+  await resting(page);
+  assert.match(await rest(), new RegExp(`^Step ${step + 1} of`));
+});
+
 roomTest('the last links follow the task', '#train', async (page) => {
   await pause(page);
   const links = () =>
     page.$$eval('#train-room .ways a', (all) => all.map((one) => one.getAttribute('href')));
   assert.ok((await links()).includes('#explore?model=induction'));
+  const name = 'Explore a model that was trained longer →';
+  // Only Chromium can be asked for what is read.
+  if (engine.hasCdp) await page.waitForSelector(`::-p-aria([name="${name}"][role="link"])`);
   await page.select('#train-task', 'austen');
   assert.ok((await links()).includes('#explore?model=austen'));
   for (const task of ['reversal', 'sorting', 'addition']) {

@@ -8,9 +8,10 @@
 
 import { repeat } from 'lit-html/directives/repeat.js';
 import { tooLong } from '../shared/kept-texts.js';
+import { formatCount } from '../shared/format.js';
 import { isLinkable } from '../shared/linkable.js';
 import { byId } from '../shared/dom.js';
-import { effect } from '../shared/signals.js';
+import { effect, signal } from '../shared/signals.js';
 import { isNarrow } from '../shared/narrow.js';
 import { drawn, html, render } from '../shared/template.js';
 import { answers } from './answers.js';
@@ -139,6 +140,26 @@ const linkNote = (room) =>
     return `The address holds the task, the settings${rest}. It shows the same run, to the bit, wherever it is opened: this room always computes with the SIMD128 module.`;
   });
 
+/** Where it rests, and what it can do by then. @param {Training} room */
+function restWords(room) {
+  /** @param {(run: Run) => string} each */
+  const values = (each) => room.runs.peek().map(each).join(' and ');
+  const accuracy = values(({ history }) => percent(history.accuracy.at(-1)?.y ?? 0));
+  const loss = values(({ history }) => history.loss.at(-1)?.y.toFixed(2) ?? '–');
+  const place = `Step ${formatCount(room.step.peek())} of ${formatCount(room.end.peek())}`;
+  return `${place}: accuracy ${accuracy}, loss ${loss}.`;
+}
+
+/** Is read aloud whenever it rests after a step: while it trains it would be read without end. @param {Training} room */
+function restAloud(room) {
+  const words = signal('');
+  effect(() => {
+    const isResting = !room.isPlaying.value && room.calls.value === 0;
+    if (isResting && room.step.value > 0) words.value = restWords(room);
+  });
+  return html`<p class="visually-hidden" role="status" id="train-rest">${drawn(() => words.value)}</p>`;
+}
+
 /** @param {Store} store */
 export function openTrain(store) {
   const element = byId('train-room', HTMLElement);
@@ -159,6 +180,7 @@ export function openTrain(store) {
         ${ownText(room)} ${bar(room)}
         <p id="train-message" role="status" class=${drawn(() => (message.value.isError ? 'message error' : 'message'))}
           .textContent=${drawn(() => message.value.words)}></p>
+        ${restAloud(room)}
         ${views} ${keepView(store, room)}
       </section>
       ${settingsView(room)}

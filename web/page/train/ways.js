@@ -56,6 +56,7 @@ const WAYS = {
 export const ways = (room) =>
   html`<nav class="ways" aria-label="Where the story goes on">${drawn(() =>
     [FIRST, ...WAYS[room.settings.value.task]].map(
-      ([kind, words, href]) => html`<a href=${href}><b>${kind}</b> ${words}</a>`,
+      // In one text with the words: a space alone between elements is not read, and joins two words.
+      ([kind, words, href]) => html`<a href=${href}><b>${kind}</b>${` ${words}`}</a>`,
     ),
   )}</nav>`;
