@@ -106,17 +106,37 @@ pageTest(
         value,
       );
     const isMarked = () => page.$eval('#seed', (field) => field.getAttribute('aria-invalid'));
+    const describedBy = () =>
+      page.$eval('#seed', (field) => field.getAttribute('aria-describedby'));
     await says('1,500 tokens');
     for (const wrong of ['-1', '1.5', '', '4294967296']) {
       await type(wrong);
       await says('The seed must be a whole number');
       assert.equal(await isMarked(), 'true', wrong);
+      assert.equal(await describedBy(), 'message');
       await type('4');
       await says('1,500 tokens');
       assert.equal(await isMarked(), 'false');
+      assert.equal(await describedBy(), null);
     }
   },
 );
+
+pageTest('what a run came to is read aloud anew when it has ended', '', async (page) => {
+  await page.$eval('#told', (told) => {
+    const said = /** @type {string[]} */ ([]);
+    Object.assign(globalThis, { said });
+    new MutationObserver(() => {
+      const isBusy = document.querySelector('#main')?.hasAttribute('aria-busy');
+      said.push(`${told.textContent}${told.textContent && isBusy ? ' while busy' : ''}`);
+    }).observe(told, { childList: true });
+  });
+  assert.equal(await page.$eval('#told', (told) => told.getAttribute('role')), 'status');
+  await rerun(page, () => page.click('#causal'));
+  await rerun(page, () => page.click('#causal'));
+  const words = 'Wrapper = fused, bit for bit';
+  assert.deepEqual(await page.evaluate('said'), ['', words, '', words]);
+});
 
 pageTest('the foot names the module in this room alone', '', async (page) => {
   const foot = '#engine-note';

@@ -112,6 +112,8 @@ function connectSeed(store, field) {
     if (!Object.is(seed, known)) field.value = String(seed);
     known = seed;
     field.setAttribute('aria-invalid', String(!isSeed(seed)));
+    if (isSeed(seed)) field.removeAttribute('aria-describedby');
+    else field.setAttribute('aria-describedby', 'message');
   };
 }
 

@@ -28,6 +28,9 @@ class Runner {
   #label = byId('progress-label', HTMLSpanElement);
   #message = byId('message', HTMLParagraphElement);
   #again = byId('again', HTMLButtonElement);
+  #verdict = byId('verdict', HTMLElement);
+  /** Is read aloud when a run has ended: what it came to may be said in the same words as before. */
+  #told = byId('told', HTMLElement);
   #note = byId('verdict-note', HTMLElement);
   /** While nothing has been computed. */ #computing = this.#note.textContent;
   #count = byId('token-count', HTMLElement);
@@ -99,6 +102,8 @@ class Runner {
     clearTimeout(this.#showing);
     this.#showing = setTimeout(() => (this.#busy.hidden = false), QUIET_MS);
     this.#main.setAttribute('aria-busy', 'true');
+    this.#told.textContent = '';
+    let verdict = '';
     try {
       const summary = await this.#compute(settings, mine);
       if (this.#work !== mine) return;
@@ -106,6 +111,7 @@ class Runner {
       this.#say('');
       this.#hideProgress(); // what is drawn now cannot be cancelled
       await this.#finished(summary);
+      verdict = this.#verdict.textContent;
     } catch (error) {
       if (this.#work !== mine) return;
       this.#asked = '';
@@ -113,7 +119,7 @@ class Runner {
       if (error === REPLACED) this.run();
       else this.fail(error);
     } finally {
-      if (this.#work === mine) this.#rest();
+      if (this.#work === mine) this.#rest(verdict);
     }
   }
 
@@ -149,10 +155,12 @@ class Runner {
     this.#bar.removeAttribute('value');
   }
 
-  #rest() {
+  /** @param {string} verdict '': there is none */
+  #rest(verdict) {
     this.#work = undefined;
     this.#hideProgress();
     this.#main.removeAttribute('aria-busy');
+    this.#told.textContent = verdict; // what is busy is not read aloud everywhere
   }
 }
 
