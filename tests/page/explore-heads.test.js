@@ -14,6 +14,7 @@ import {
   roomTest,
   says,
   scored,
+  write,
 } from './explore-room.js';
 import {
   card,
@@ -28,6 +29,42 @@ import {
   written,
 } from './explore-run.js';
 import { contentWidth, textOf } from './harness.js';
+
+roomTest(
+  'brackets turn to another head where the large map has the focus too',
+  '',
+  async (page) => {
+    await page.focus(FIELD);
+    await page.keyboard.press(']');
+    await says(page, '.map-title', /^Head L1H2$/);
+    await page.keyboard.press('[');
+    await says(page, '.map-title', /^Head L1H1$/);
+  },
+);
+
+roomTest('a model that is open is told once, not again for each text', '', async (page) => {
+  await says(page, '#explore-told', /^Austen: prose is open: 4 layers × 8 heads\.$/);
+  await page.$eval('#explore-told', (told) => {
+    const said = /** @type {unknown[]} */ ([]);
+    Object.assign(globalThis, { said });
+    new MutationObserver(() => said.push(told.textContent)).observe(told, {
+      ...{ childList: true, characterData: true, subtree: true },
+    });
+  });
+  await reread(page, () => write(page, 'It was not.'));
+  await reread(page, () => page.select('#explore-model', 'induction'));
+  await says(page, '#explore-told', /^Induction/);
+  const words = 'Induction: letters that repeat is open: 2 layers × 8 heads.';
+  assert.deepEqual(await page.evaluate('said'), [words]);
+});
+
+// Only Chromium can be asked for what is read.
+if (engine.hasCdp) {
+  roomTest('a card’s heading is read in whole words', '', async (page) => {
+    const heading = '[name="␣able19 attends to"][role="heading"]';
+    assert.ok(await page.waitForSelector(`::-p-aria(${heading})`));
+  });
+}
 
 roomTest('heads are chosen by click and keys, and sorted by a score', '', async (page) => {
   const { layers, heads } = run.source;

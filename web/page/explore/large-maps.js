@@ -85,6 +85,7 @@ export function largeMaps(room) {
   heading.className = 'map-heading';
   const maps = new Maps(element, heading, room.session, room.focus, {
     pin: choices.pin,
+    turn: choices.turnHead,
     fail: room.fail,
     slow: (isSlow) => (isDrawing.value = isSlow),
     view: (next) => room.set({ view: next }),

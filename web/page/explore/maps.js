@@ -9,6 +9,7 @@
  *
  * @typedef {object} MapEvents
  * @property {(pin: Pin, isAdded: boolean) => void} pin isAdded: besides others
+ * @property {(by: -1 | 1) => void} turn to another head
  * @property {(view: Viewport | null) => void} view null: the whole; called when it has settled
  * @property {(seen: Seen) => void} moved what is seen, on every move
  * @property {(error: unknown) => void} fail
@@ -278,6 +279,7 @@ export class Maps {
       this.#on.pin({ side, token: event.detail }, isAdded);
     map.addEventListener('pin', pin('query'));
     map.addEventListener('pin-key', pin('key'));
+    map.addEventListener('head', ({ detail }) => this.#on.turn(detail));
     map.addEventListener('view', ({ detail }) => {
       this.view = detail;
       clearTimeout(this.#settling);

@@ -70,7 +70,7 @@ function cardOf(room, { tokens }, { pin, weights, isPinned, others, names }, mos
     focus.set(side === 'query' ? { query: token, key: i } : { query: i, key: token }, cardOf);
   return html`<div class="pin-card" style="--pin: ${isPinned ? colourOf(room.pins.value, pin) : 'var(--accent)'}">
     <div class="part-head">
-      <h3>${tokenName(tokens[token], token)} ${TITLES[side]}</h3>
+      <h3>${tokenName(tokens[token], token)}${` ${TITLES[side]}`}</h3>
       <span class="pin-tools">
         <button type="button" class="quiet" aria-label="Show what ${name} ${TITLES[other]}"
           title="${TITLES[other]} …" @click=${() => choices.turn(pin)}>⇄</button>

@@ -10,7 +10,7 @@ import { LOST, LOST_TEXT } from '../shared/kept-texts.js';
 import { menu } from '../shared/menu.js';
 import { isNarrow } from '../shared/narrow.js';
 import { plural } from '../shared/format.js';
-import { computed, effect } from '../shared/signals.js';
+import { computed, effect, signal } from '../shared/signals.js';
 import { drawn, html, render } from '../shared/template.js';
 import { EXPLORE_DEFAULTS as DEFAULTS } from './address.js';
 import { continuation } from './continue.js';
@@ -24,7 +24,7 @@ import { details, lead } from './lead.js';
 import { linesView, overlayChoice, shareChoice } from './lines.js';
 import { gridBar, measureControls } from './measures.js';
 import { isNowhere } from './model-files.js';
-import { OPENED } from './models.js';
+import { MODELS, OPENED } from './models.js';
 import { nextTokens } from './next-token.js';
 import { connectOpen, openedLine } from './open/panel.js';
 import { focusToken, pinCards } from './pins.js';
@@ -51,6 +51,20 @@ function lostWords({ state }) {
   const { value: now } = state;
   if (now.kept !== null) return LOST_TEXT;
   return now.keptOther === null ? '' : `${LOST} It was the text to compare with this one.`;
+}
+
+/** Is read aloud when a model is open, and not again for each text that it reads. @param {Explorer} room */
+function openedAloud({ state, run, own, isBusy, message }) {
+  const words = signal('');
+  effect(() => {
+    // What is busy is not read aloud everywhere.
+    if (isBusy.value || !run.value || message.value.isError) return;
+    const { layers, heads } = run.value;
+    const { model } = state.value;
+    const name = (model === OPENED && own.value?.name) || MODELS[model]?.title || 'The model';
+    words.value = `${name} is open: ${plural(layers, 'layer')} × ${plural(heads, 'head')}.`;
+  });
+  return html`<p class="visually-hidden" role="status" id="explore-told">${drawn(() => words.value)}</p>`;
 }
 
 /** @param {Explorer} room @param {Record<'open' | 'save' | 'help', () => void>} show opens a dialog */
@@ -99,6 +113,7 @@ function textSection(room, show) {
     <p id="explore-message" role="status"
       class=${drawn(() => (message.value.isError ? 'message error' : 'message'))}
       .textContent=${drawn(() => message.value.words)}></p>
+    ${openedAloud(room)}
     <button type="button" id="explore-again" ?hidden=${drawn(() => !message.value.canReopen)}
       @click=${tryAgain}>Try again</button>
     <button type="button" id="explore-open-first"
