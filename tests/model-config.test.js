@@ -168,6 +168,7 @@ test('YaRN’s factor of scores is of mscale if both are there, else of the fact
     ).rotary[0];
   const usual = 0.1 * Math.log(4) + 1;
   const both = (0.08 * Math.log(4) + 1) / (0.04 * Math.log(4) + 1);
+  /** @type {{ fields: Record<string, number>, expected: number }[]} */
   const cases = [
     { fields: { factor: 4 }, expected: usual },
     { fields: { factor: 4, mscale: 0.8, mscale_all_dim: 0.4 }, expected: both },

@@ -86,14 +86,20 @@ roomTest('the report has the numbers of the view, and the way back to it', QUERY
   hw.dispose();
 });
 
-for (const [by, method, legend] of [
-  ['mean-effect', 'mean', 'when the head’s output is replaced by its mean over the text so far'],
+for (const [by, method, legend, measured] of /** @type {[string, string, string, RegExp][]} */ ([
+  [
+    'mean-effect&against=5',
+    'mean',
+    'when the head’s output is replaced by its mean over the text so far',
+    /^The drop in the logit difference “.+” − “.+” /,
+  ],
   [
     'resample-effect',
     'resample',
     'when the head’s output is replaced by its output on the shuffled text',
+    /^The drop in the log-probability of “[^”]+” when/,
   ],
-]) {
+])) {
   roomTest(
     `the report says what took the head’s place: ${method}`,
     QUERY.replace('by=effect', `by=${by}`),
@@ -103,6 +109,7 @@ for (const [by, method, legend] of [
       const [, { title, words, values }] = exact.grids;
       assert.equal(title, `Ablation of each head (${method})`);
       assert.ok(words.includes(legend), words);
+      assert.match(words, measured);
       const shown = await page.$$eval('#explore-grid b', (all) =>
         all.map((one) => Number(one.textContent?.replace('−', '-'))),
       );

@@ -111,7 +111,7 @@ function list(room) {
   const choose = (/** @type {number | null} */ id, /** @type {boolean} */ isAgainst) =>
     room.set(isAgainst ? { against: id === against ? null : id } : { target: id });
   return html`<h3>${heading(tokens[at], at, isMasked)}</h3>
-    <table class="bars next-tokens">
+    <table class="bars next-tokens" aria-label="The likeliest tokens">
       <thead class=${hasMuted ? '' : 'visually-hidden'}>
         <tr>
           <th scope="col">token</th>

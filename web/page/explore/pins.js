@@ -78,7 +78,7 @@ function cardOf(room, { tokens }, { pin, weights, isPinned, others, names }, mos
           @click=${(/** @type {Event} */ event) => unpin(room, pin, event)}>×</button>
       </span>
     </div>
-    <table class="bars ${names ? 'of-two' : ''}">
+    <table class="bars ${names ? 'of-two' : ''}" aria-label="${name} ${TITLES[side]}">
       ${
         names
           ? html`<thead>

@@ -74,7 +74,7 @@ function createLens(room) {
 function list({ tokens }, { top, rank, share }, { row, at }, target) {
   const most = top[0].share;
   return html`<h4>${row === 0 ? 'Embedding' : `After layer ${row - 1}`}, at ${tokenName(tokens[at], at)}</h4>
-    <table class="bars next-tokens">
+    <table class="bars next-tokens" aria-label="The likeliest tokens there">
       <tbody>
         ${top.map(
           (one) =>
