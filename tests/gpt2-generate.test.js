@@ -188,8 +188,10 @@ test('a head mask holds for every token', () => {
     [1, 0, 0.5],
   ];
   const ids = [...prompt];
-  for (const id of model.generate(prompt, { maxTokens: 8, headMask })) {
+  const given = structuredClone(headMask);
+  for (const id of model.generate(prompt, { maxTokens: 8, headMask: given })) {
     assert.equal(id, largest(model.forward(ids, { headMask }).logits?.data ?? []));
+    given[0][0] = 2; // it was copied
     ids.push(id);
   }
   assert.notDeepEqual(ids.slice(6), [...model.generate(prompt, { maxTokens: 8 })]);
@@ -258,5 +260,7 @@ test('options are checked at once, before anything is drawn or computed', () => 
   throwsCode(() => model.generate(prompt, { seed: 9, topK: -1 }), 'ERR_VALUE', 'topK is -1');
   throwsCode(() => model.generate(/** @type {any} */ ('x')), 'ERR_VALUE', 'ids');
   throwsCode(() => model.generate([[1], [2, 3]]), 'ERR_SHAPE', 'ids', 'generate continues');
+  const ragged = { headMask: [[1, 1, 1], [1]] };
+  throwsCode(() => model.generate(prompt, ragged), 'ERR_SHAPE', 'headMask[1]');
   assert.equal(hw.rand([1]).data[0], next);
 });

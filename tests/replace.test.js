@@ -126,6 +126,7 @@ test('what does not fit is named', () => {
   bad([{ layer: 0, head: -1, output }], 'ERR_VALUE', 'replace[0].head', '-1');
   bad([{ layer: 0, output }], 'ERR_VALUE', 'replace[0].head', 'undefined');
   bad([{ layer: 0, head: 0 }], 'ERR_VALUE', 'replace[0].output');
+  bad([{ layer: 0, head: 0, output: [[1], [2, 3]] }], 'ERR_SHAPE', 'replace[0].output[1]');
   bad([{ layer: 0, head: 0, output, of: 1 }], 'ERR_VALUE', 'of');
   const good = { layer: 0, head: 0, output };
   bad([good, { ...good, output: zeros([8, 4]) }], 'ERR_SHAPE', 'replace[1].output', '[9, 4]');

@@ -10,6 +10,7 @@ import {
 import { HeadwiseError, misfit } from '../checks/error.js';
 import { copyList, isA } from '../checks/foreign.js';
 import { checkSeedWord, random } from '../tensor/functions.js';
+import { unnested } from '../modules/forward-options.js';
 import { checkCacheType, KeyValueCache } from '../modules/key-value-cache.js';
 import { checkId, checkTexts } from '../tensor/ids.js';
 import { noValueYet, withoutSteps } from '../worker/steps.js';
@@ -172,7 +173,10 @@ export function generate(model, vocabSize, ids, options, { temperature, takesEos
     signal: checkSignal(given.signal),
     logProbabilities: checkBoolean(given.logProbabilities ?? false, 'logProbabilities'),
   };
-  const own = { headMask: given.headMask, cache: checkGivenCache(given.cache) };
+  const own = {
+    headMask: unnested(given.headMask, 'headMask'),
+    cache: checkGivenCache(given.cache),
+  };
   const text = checkText(ids, vocabSize);
   return /** @type {any} */ (withoutSteps(tokens(model, vocabSize, text, own, plan)));
 }

@@ -3,16 +3,20 @@ import { asGiven, checkBoolean, checkOptions, maybe, off, traced } from '../chec
 import { misfit } from '../checks/error.js';
 import { copyArray, isArray } from '../checks/foreign.js';
 import { readLengths } from '../tensor/ragged.js';
-import { tensor } from '../tensor/make-tensor.js';
+import { readTensor } from '../tensor/make-tensor.js';
 import { checkFloats, checkTensor, isTensor } from '../tensor/operand.js';
 import { checkCache } from './key-value-cache.js';
 
 /** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
 /** @typedef {import('../tensor/operand.js').FloatOperand} FloatOperand */
 
+/** A tensor of nested arrays; anything else as it is. @param {any} value @param {string} name */
+export const unnested = (value, name) =>
+  isArray(value) ? readTensor(/** @type {any} */ (value), name) : value;
+
 /** Floats, nested or not. @param {any} value @param {string} name */
 export function checkHeadMask(value, name) {
-  const floats = isArray(value) ? tensor(/** @type {any} */ (value)) : value;
+  const floats = unnested(value, name);
   if (!isTensor(floats)) throw misfit(value, name, 'a Tensor or nested arrays');
   return checkFloats(floats, name);
 }

@@ -175,24 +175,22 @@ function truthsOf(values) {
   return truths;
 }
 
-/** @param {any} array @param {readonly number[]} shape @param {DType | undefined} dtype */
-function dataOf(array, shape, dtype) {
-  const how = /** @type {const} */ ({ name: 'array', other: 'boolean' });
-  if (dtype === 'bool') {
-    const isTyped = kindOf(array) !== undefined;
-    return truthsOf(isTyped ? array : flatten(array, shape, { ...how, Type: Float64Array }).values);
+/** @param {any} array @param {readonly number[]} shape @param {DType | undefined} dtype @param {string} name */
+function dataOf(array, shape, dtype, name) {
+  const isBool = dtype === 'bool';
+  if (isBool && kindOf(array) !== undefined) return truthsOf(array);
+  /** @type {new (length: number) => Float32Array | Float64Array} */
+  // What a float32 would make 0 is true.
+  const Type = isBool ? Float64Array : Float32Array;
+  const { values, others } = flatten(array, shape, { name, Type, other: 'boolean' });
+  const areTruths = dtype === undefined && others > 0;
+  if (areTruths && others < values.length) {
+    throw new HeadwiseError(
+      'ERR_VALUE',
+      `${name} mixes numbers and booleans; expected one of the two`,
+    );
   }
-  const { values, others } = flatten(array, shape, { ...how, Type: Float32Array });
-  if (dtype === undefined && others > 0) {
-    if (others < values.length) {
-      throw new HeadwiseError(
-        'ERR_VALUE',
-        'array mixes numbers and booleans; expected one of the two',
-      );
-    }
-    return truthsOf(values);
-  }
-  return values;
+  return isBool || areTruths ? truthsOf(values) : values;
 }
 
 const table = { dtype: maybe(oneOf(['float32', 'bool'])) };
@@ -244,14 +242,21 @@ const table = { dtype: maybe(oneOf(['float32', 'bool'])) };
  * @returns {AnyTensor}
  */
 export function tensor(array, shape, options) {
-  const { dtype } = checkTable(options, table, 'tensor');
-  const { data, own } = reading(
-    () => {
-      const nested = shapeOfNested(array, 'array');
-      return { data: dataOf(array, nested, dtype), own: nested };
-    },
-    'array',
-    nestedOrTyped,
-  );
+  return readTensor(array, 'array', shape, checkTable(options, table, 'tensor').dtype);
+}
+
+/**
+ * As `tensor`, of an argument that has a name of its own.
+ * @param {NestedArray} array
+ * @param {string} name for messages
+ * @param {readonly number[]} [shape]
+ * @param {DType} [dtype]
+ * @returns {AnyTensor}
+ */
+export function readTensor(array, name, shape, dtype) {
+  /** @type {readonly number[]} */
+  let own = [];
+  const read = () => dataOf(array, (own = shapeOfNested(array, name)), dtype, name);
+  const data = reading(read, name, nestedOrTyped);
   return /** @type {AnyTensor} */ (new Tensor(/** @type {any} */ (data), shape ?? own));
 }
