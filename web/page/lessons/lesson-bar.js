@@ -35,7 +35,6 @@ export function createBar(entry, sections) {
         href=${address(id, to)}
         class="${isDone ? 'done' : ''} ${isExercise ? 'task' : ''}"
         title=${words}
-        aria-label=${words}
         @click=${go}
       ></a>
     </li>`;
