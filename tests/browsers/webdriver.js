@@ -318,17 +318,24 @@ export class WebKitPage {
 
   /**
    * WebKit's driver scrolls by rules of its own, which know nothing of scroll-padding: what is out of sight is brought to the
-   * middle first.
+   * middle first. What moves, as results come above it, would be missed: it is clicked once it stands still for two frames.
    *
    * @param {string} selector
    */
   async click(selector) {
     const element = await this.#element(selector);
-    await this.$eval(selector, (target) => {
+    await this.$eval(selector, async (target) => {
       const { x, y, width, height } = target.getBoundingClientRect();
       const root = /** @type {Document | ShadowRoot} */ (target.getRootNode());
       const top = root.elementFromPoint(x + width / 2, y + height / 2);
       if (!target.contains(top)) target.scrollIntoView({ block: 'center', behavior: 'instant' });
+      const end = performance.now() + 2000;
+      for (let still = 0, last = NaN; still < 2 && performance.now() < end;) {
+        await new Promise(requestAnimationFrame);
+        const now = target.getBoundingClientRect();
+        still = now.x + now.y === last ? still + 1 : 0;
+        last = now.x + now.y;
+      }
     });
     await this.#command('POST', `${element}/click`);
   }
