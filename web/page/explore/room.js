@@ -5,12 +5,13 @@
  * @import { Asked } from './asked.js'
  */
 
+import { aloud } from '../shared/aloud.js';
 import { byId, el, turnFocusTo } from '../shared/dom.js';
 import { LOST, LOST_TEXT } from '../shared/kept-texts.js';
 import { menu } from '../shared/menu.js';
 import { isNarrow } from '../shared/narrow.js';
 import { plural } from '../shared/format.js';
-import { computed, effect, signal } from '../shared/signals.js';
+import { computed, effect } from '../shared/signals.js';
 import { drawn, html, render } from '../shared/template.js';
 import { EXPLORE_DEFAULTS as DEFAULTS } from './address.js';
 import { continuation } from './continue.js';
@@ -54,18 +55,15 @@ function lostWords({ state }) {
 }
 
 /** Is read aloud when a model is open, and not again for each text that it reads. @param {Explorer} room */
-function openedAloud({ state, run, own, isBusy, message }) {
-  const words = signal('');
-  effect(() => {
+const openedAloud = ({ state, run, own, isBusy, message }) =>
+  aloud('explore-told', () => {
     // What is busy is not read aloud everywhere.
-    if (isBusy.value || !run.value || message.value.isError) return;
+    if (isBusy.value || !run.value || message.value.isError) return undefined;
     const { layers, heads } = run.value;
     const { model } = state.value;
     const name = (model === OPENED && own.value?.name) || MODELS[model]?.title || 'The model';
-    words.value = `${name} is open: ${plural(layers, 'layer')} × ${plural(heads, 'head')}.`;
+    return `${name} is open: ${plural(layers, 'layer')} × ${plural(heads, 'head')}.`;
   });
-  return html`<p class="visually-hidden" role="status" id="explore-told">${drawn(() => words.value)}</p>`;
-}
 
 /** @param {Explorer} room @param {Record<'open' | 'save' | 'help', () => void>} show opens a dialog */
 function textSection(room, show) {

@@ -7,11 +7,12 @@
  */
 
 import { repeat } from 'lit-html/directives/repeat.js';
+import { aloud } from '../shared/aloud.js';
 import { tooLong } from '../shared/kept-texts.js';
 import { formatCount } from '../shared/format.js';
 import { isLinkable } from '../shared/linkable.js';
 import { byId } from '../shared/dom.js';
-import { effect, signal } from '../shared/signals.js';
+import { effect } from '../shared/signals.js';
 import { isNarrow } from '../shared/narrow.js';
 import { drawn, html, render } from '../shared/template.js';
 import { answers } from './answers.js';
@@ -151,14 +152,11 @@ function restWords(room) {
 }
 
 /** Is read aloud whenever it rests after a step: while it trains it would be read without end. @param {Training} room */
-function restAloud(room) {
-  const words = signal('');
-  effect(() => {
+const restAloud = (room) =>
+  aloud('train-rest', () => {
     const isResting = !room.isPlaying.value && room.calls.value === 0;
-    if (isResting && room.step.value > 0) words.value = restWords(room);
+    return isResting && room.step.value > 0 ? restWords(room) : undefined;
   });
-  return html`<p class="visually-hidden" role="status" id="train-rest">${drawn(() => words.value)}</p>`;
-}
 
 /** @param {Store} store */
 export function openTrain(store) {
