@@ -192,6 +192,28 @@ roomTest('a tour shows how heads work together, step by step', '', async (page) 
   await says(page, '#explore-read', /A head/);
 });
 
+roomTest('a tour says no result of what was read before it', '?model=austen', async (page) => {
+  await scored(page);
+  await page.evaluate(() => {
+    const said = new Set();
+    const tell = () => {
+      const words = document.querySelector('#explore-tour-card .tour-result')?.textContent;
+      if (words) said.add(words.trim());
+    };
+    new MutationObserver(tell).observe(document.body, { subtree: true, childList: true });
+    Object.assign(globalThis, { said });
+  });
+  const card = '#explore-tour-card';
+  await page.click('#explore-tour');
+  await says(page, card, /1 of 3.* %/);
+  await page.click('#explore-tour-next');
+  await says(page, card, /2 of 3.* %/);
+  await page.click('#explore-tour-next');
+  await says(page, card, /3 of 3.* becomes /);
+  const said = await page.evaluate(() => [.../** @type {any} */ (globalThis).said]);
+  assert.equal(said.length, 2, said.join('\n'));
+});
+
 for (const scheme of schemes) {
   roomTest(`axe finds nothing to complain about in what opens (${scheme})`, '', async (page) => {
     await useScheme(page, scheme);

@@ -71,6 +71,8 @@ export class Explorer {
   isDrawing = signal(false);
   /** Whether something else is opened or read, and what is drawn is of what was before. */
   isBusy = signal(true);
+  /** Whether the run is of the text, the model and the muted heads that are chosen. */
+  isSettled = signal(false);
   /** The run whose large maps are drawn. @type {Signal<RunSummary | undefined>} */
   mapped = signal(undefined);
   /** What is seen of them. @type {Signal<import('./maps.js').Seen | undefined>} */ seen =

@@ -16,13 +16,13 @@ function orList(names) {
   return [...names.slice(0, MOST_NAMED), ...rest].join(' or ');
 }
 
-/** Takes heads out of the choice that the model has not, and says which until something else is chosen. @param {Explorer} room @param {() => boolean} isSettled whether what is chosen was read */
-export function tellMissing(room, isSettled) {
-  const { state, run, isBusy, message } = room;
+/** Takes heads out of the choice that the model has not, and says which until something else is chosen. @param {Explorer} room */
+export function tellMissing(room) {
+  const { state, run, isBusy, isSettled, message } = room;
   let told = { words: '', state: state.peek() };
   effect(() => {
     void state.value;
-    if (!run.value || isBusy.value || !isSettled()) return;
+    if (!run.value || isBusy.value || !isSettled.value) return;
     untracked(() => {
       const missing = room.takeOutMissing();
       if (missing.length > 0) {

@@ -28,12 +28,12 @@ export function connectReading(room) {
   const { isOpening, reopen } = opening;
   /** The model whose text was read, or could not be. */
   const read = signal(/** @type {object | undefined} */ (undefined));
-  /** What was read last, and chosen of it since: to that a wait leads back that is cancelled. @type {ExploreState | undefined} */
-  let settled;
-  const isSettled = () => settled !== undefined && readsTheSame(state.peek(), settled);
+  /** What was read last, and chosen of it since: to that a wait leads back that is cancelled. */
+  const settled = signal(/** @type {ExploreState | undefined} */ (undefined));
   effect(() => {
-    const now = state.value;
-    if (isSettled()) settled = now;
+    const [now, last] = [state.value, settled.value];
+    room.isSettled.value = last !== undefined && readsTheSame(now, last);
+    if (room.isSettled.peek()) settled.value = now;
   });
   const readText = newest(async () => {
     if (isOpening.peek()) return;
@@ -43,8 +43,8 @@ export function connectReading(room) {
       session.causal = causal.peek();
       session.softmax = softmax.peek();
       await session.read(room.text.peek(), asked);
-      settled = asked;
       batch(() => {
+        settled.value = asked;
         room.run.value = session.run;
         room.say('');
       });
@@ -69,13 +69,13 @@ export function connectReading(room) {
   });
   room.whenRead = async () => {
     await latest;
-    return isSettled();
+    return room.isSettled.peek();
   };
 
   const recovery = connectRecovery(room, opening);
-  connectCancel(room, opening, recovery, () => settled);
+  connectCancel(room, opening, recovery, () => settled.peek());
   effect(() => void (room.isBusy.value = isOpening.value || read.value !== model.value));
-  tellMissing(room, isSettled);
+  tellMissing(room);
 }
 
 /**

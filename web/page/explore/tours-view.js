@@ -20,10 +20,10 @@ const FIRST = 'induction';
 const KEY = 'headwise-explore-toured';
 
 /** What the prediction of the step comes to. @param {Explorer} room */
-function result({ next, run }) {
+function result({ next, run, isSettled }) {
   const { run: about, predictions, at = 0, target } = next.answer.value ?? {};
   const found = predictions?.find(({ token }) => token.id === target);
-  if (!found || !about || about !== run.value) return '';
+  if (!found || !about || about !== run.value || !isSettled.value) return '';
   const { before, after, token } = found;
   const shares =
     about.muted.length > 0 ? `${percent(before)} becomes ${percent(after)}` : percent(after);
