@@ -37,8 +37,8 @@ async function install() {
 const pool = new BrowserPool();
 
 /** @param {import('./parts.js').Part} part @returns {Promise<boolean>} whether it passed */
-async function runPart({ name, browses }) {
-  const shared = browses ? await pool.take('chromium') : undefined;
+async function runPart({ name, visit }) {
+  const shared = visit ? await pool.take('chromium') : undefined;
   const args = [join(HERE, 'run-part.js'), name];
   const env = { ...process.env, HEADWISE_BROWSER_AT: shared?.address };
   const options = { seconds: LIMIT, isShown: true, env };
