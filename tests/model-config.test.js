@@ -294,6 +294,12 @@ const bad = [
     'layer_types[0]',
     '"chunked_attention"',
   ],
+  [
+    'gemma3_text',
+    { rope_parameters: { full_attention: { rope_theta: 100 }, rope_theta: 10 } },
+    'rope_parameters.rope_theta',
+    '10',
+  ],
   ['qwen3', { is_causal: false }, 'is_causal', 'false'],
   ['gemma3_text', { use_bidirectional_attention: true }, 'use_bidirectional_attention', 'true'],
   ['gemma3_text', { query_pre_attn_scalar: 0 }, 'query_pre_attn_scalar', '0'],

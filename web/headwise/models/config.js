@@ -163,17 +163,18 @@ function rotaries(fields, { theta: usual, localTheta, part: usualPart = 1 }, sha
   const none = fields.none();
   const byKind = kinds.map((kind) => scaling?.inner(kind));
   const isByKind = byKind.some((each) => each !== undefined);
+  // Beside kinds of layers nothing is read.
+  scaling?.refuseOthers(() => isByKind);
   return (slides) => {
-    const shared = slides && local !== undefined ? none : scaling;
+    const shared = slides && local ? none : scaling;
     const own = isByKind ? byKind[Number(slides)] : shared;
-    const otherwise = {
+    return readRotary(own ?? none, {
       ...shape,
-      theta: slides ? (local ?? theta) : theta,
+      theta: (slides && local) || theta,
       part,
       original,
       refuse,
-    };
-    return readRotary(own ?? none, otherwise);
+    });
   };
 }
 
