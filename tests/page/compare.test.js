@@ -319,6 +319,24 @@ pageTest(
   },
 );
 
+pageTest('what was measured again is read aloud when all of it is there', '', async (page) => {
+  const isDone = () => {
+    const verdicts = [...document.querySelectorAll('.plot-verdict')];
+    return verdicts.length === 3 && verdicts.every((one) => !/^\s*Measuring/.test(one.textContent));
+  };
+  await page.waitForSelector('#measure-again');
+  await page.$eval('.plots', (plots) => plots.scrollIntoView());
+  await page.waitForFunction(isDone, { timeout: 90_000 });
+  assert.equal(await textOf(page, '#plots-told'), '', 'nobody asked for it');
+  await page.click('#measure-again');
+  await page.waitForFunction(isDone, { timeout: 90_000 });
+  const verdicts = await page.$$eval('.plot-verdict', (all) =>
+    all.map((one) => one.textContent.trim()),
+  );
+  const words = `By tokens: ${verdicts[0]} By heads: ${verdicts[1]}`;
+  assert.equal(await textOf(page, '#plots-told'), words);
+});
+
 pageTest('each plot says what it holds fixed, as the menus have it', '', async (page) => {
   const held = () => page.$$eval('.plot-held', (all) => all.map(({ textContent }) => textContent));
   await page.waitForSelector('#plot-tokens');

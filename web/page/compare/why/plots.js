@@ -7,6 +7,7 @@
  * @import { Measured } from './measured.js'
  */
 
+import { aloud } from '../../shared/aloud.js';
 import { chart } from '../../shared/chart.js';
 import { formatBytes, formatCount, formatTime, plural } from '../../shared/format.js';
 import { computed, signal } from '../../shared/signals.js';
@@ -88,11 +89,17 @@ const problem = (measured) =>
  * @typedef {import('../../shared/signals.js').Signal<number>} Choice
  * @param {Measured} measured
  * @param {Record<'width' | 'heads' | 'tokens', Choice>} chosen
+ * @param {() => void} ask that what is measured then is asked for
  */
-function menus(measured, { width, heads, tokens }) {
+function menus(measured, { width, heads, tokens }, ask) {
   const choice = (/** @type {Choice} */ chosen) => (/** @type {string} */ value) => {
     chosen.value = Number(value);
+    ask();
     measured.go();
+  };
+  const again = () => {
+    ask();
+    measured.again();
   };
   return html`
     <div class="plot-menus row">
@@ -101,7 +108,7 @@ function menus(measured, { width, heads, tokens }) {
         field('Heads', 'plot-heads', options(HEADS.slice(1)), String(heads.value), choice(heads)),
         field('Tokens', 'plot-tokens', options(TOKENS), String(tokens.value), choice(tokens)),
       ])}
-      <button type="button" class="quiet" id="measure-again" @click=${() => measured.again()}>
+      <button type="button" class="quiet" id="measure-again" @click=${again}>
         Measure again
       </button>
       ${problem(measured)}
@@ -132,9 +139,16 @@ export function plots(measured, current) {
   const ofShape = () => [`${width.value} wide`, plural(heads.value, 'head')];
   const byTokens = () => timed(alongTokens.value, (work) => work.tokens);
   const byHeads = () => timed(alongHeads.value, (work) => work.heads);
+  const isAsked = signal(false);
+  const told = () => {
+    const [along, across] = [byTokens(), byHeads()];
+    if (!isAsked.value || along.length < TOKENS.length || across.length < HEADS.length) return '';
+    return `By tokens: ${headline(along, 'tokens')} By heads: ${headline(across, 'heads')}`;
+  };
   return html`
     <p id="current-time">${drawn(() => currentWords(measured, current.value))}</p>
-    ${menus(measured, { width, heads, tokens })}
+    ${menus(measured, { width, heads, tokens }, () => (isAsked.value = true))}
+    ${aloud('plots-told', told)}
     <div class="plots">
       <div>
         <h3>Time and the length of the text</h3>
