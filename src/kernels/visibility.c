@@ -103,9 +103,6 @@ static bool is_in_sight(const hw_sight *sight, size_t key) {
 }
 
 hw_tile_visibility hw_see_tile(const hw_sight *sight, size_t key) {
-  if (key >= sight->any.end || key + HW_TILE_COLUMNS <= sight->any.start) {
-    return HW_TILE_HIDDEN;
-  }
   const hw_tile_visibility in_range = is_in_sight(sight, key) ? HW_TILE_VISIBLE : HW_TILE_PARTIAL;
   if (sight->visible->mask_kind == HW_MASK_NONE) {
     return in_range;

@@ -43,7 +43,7 @@ typedef enum hw_tile_visibility {
   HW_TILE_VISIBLE,
 } hw_tile_visibility;
 
-/* What they see of the tile of HW_TILE_COLUMNS keys at `key`, the mask included. */
+/* What they see of the tile of HW_TILE_COLUMNS keys at `key`, the mask included. One of these keys is in sight->any. */
 hw_tile_visibility hw_see_tile(const hw_sight *sight, size_t key);
 
 /* Adds the mask to the tile's scores and sets what is not visible to -inf. */
