@@ -246,6 +246,8 @@ test('bad calls are named, and the encoder stays usable', async () => {
   throwsCode(() => any.forward(ids, { lengths: [4] }), 'ERR_VALUE', 'lengths');
   throwsCode(() => any.forward(ids, { lengths: [0] }), 'ERR_VALUE', 'lengths');
   throwsCode(() => any.forward(ids, { lengths: 3 }), 'ERR_VALUE', 'lengths');
+  const trap = new Proxy([3], { get: () => assert.fail() });
+  throwsCode(() => any.forward(ids, { lengths: trap }), 'ERR_VALUE', 'lengths', 'cannot be read');
   const ragged = [[1, 2, 3], [4]];
   const types = (/** @type {unknown} */ tokenTypes) => () => any.forward(ragged, { tokenTypes });
   throwsCode(
@@ -262,6 +264,8 @@ test('bad calls are named, and the encoder stays usable', async () => {
   throwsCode(types([[0, 0, 1], [2]]), 'ERR_VALUE', 'tokenTypes[1][0]');
   throwsCode(() => any.forward([[1, 2], []]), 'ERR_SHAPE', 'ids[1] has no ids');
   throwsCode(() => any.forward(ragged, { lengths: [3, 2] }), 'ERR_VALUE', 'lengths');
+  const wide = [[1], new Array(2 ** 19 + 1).fill(1)];
+  throwsCode(() => any.forward(wide), 'ERR_SHAPE', 'ids is [', 'at most 1048576 ids with padding');
   throwsCode(() => any.forward(ids, { cache: 1 }), 'ERR_VALUE', 'cache');
   throwsCode(() => any.forward(Array(1000).fill(1)), 'ERR_SHAPE', 'contextLength');
   for (const config of [{ model_type: 'llama' }, { model_type: 'opt' }, {}])

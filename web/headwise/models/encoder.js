@@ -145,7 +145,8 @@ export class Encoder extends Model {
    * @template {boolean} [NeedWeights=false]
    * @template {boolean} [WithTrace=false]
    * @param {Ids} ids [tokens] or [batch, tokens]: nested arrays, a typed array or a float32 tensor. Rows of a nested array may
-   *   differ in length: they are padded at the right, as with `lengths`; token types then have rows of these lengths too
+   *   differ in length: they are padded at the right, to 2^20 ids at most, as with `lengths`; token types then
+   *   have rows of these lengths too
    * @param {EncoderForwardOptions<NeedWeights, WithTrace>} [options]
    * @returns {EncoderResult<NeedWeights, WithTrace>}
    * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, or token types of another shape; ERR_VALUE: an id, type or
@@ -186,7 +187,7 @@ export class Encoder extends Model {
   /**
    * Computes the training loss in the engine: the mean cross-entropy of the masked-language-model head's predictions.
    * @param {Ids} ids [batch, tokens] or [tokens], some of them masked. Rows of a nested array may differ in length: they are padded
-   *   at the right, as with `lengths`; targets and token types then have rows of these lengths too
+   *   at the right, to 2^20 ids at most, as with `lengths`; targets and token types then have rows of these lengths too
    * @param {Ids} targets of the same shape, one per id, such as the ids before they were masked; ignoreIndex where nothing is to be
    *   predicted
    * @param {EncoderLossOptions} [options]

@@ -134,7 +134,7 @@ export class LanguageModel extends Model {
    * @template {boolean} [WithTrace=false]
    * @template {boolean} [WithResiduals=false]
    * @param {Ids} ids [tokens] or [batch, tokens]: nested arrays, a typed array or a float32 tensor. Rows of a nested array may
-   *   differ in length: they are padded at the right, as with `lengths`
+   *   differ in length: they are padded at the right, to 2^20 ids at most, as with `lengths`
    * @param {DecoderForwardOptions<Logits, NeedWeights, WithTrace, WithResiduals>} [options]
    * @returns {DecoderResult<Logits, NeedWeights, WithTrace, WithResiduals>}
    * @throws {HeadwiseError} ERR_SHAPE: more tokens than contextLength, positions of another shape, or a cache of another
@@ -216,8 +216,8 @@ export class LanguageModel extends Model {
 
   /**
    * Computes the training loss in the engine: the mean cross-entropy of the model's predictions.
-   * @param {Ids} ids [batch, tokens] or [tokens]. Rows of a nested array may differ in length: they are padded at the right, as with
-   *   `lengths`
+   * @param {Ids} ids [batch, tokens] or [tokens]. Rows of a nested array may differ in length: they are padded at the right, to
+   *   2^20 ids at most, as with `lengths`
    * @param {Ids | null} [targets] of the same shape, with rows of the same lengths; default: the target of each id is the next id
    *   of its row; the last id has no target
    * @param {import('../autograd/model-loss.js').LossOptions} [options]

@@ -86,7 +86,7 @@ export function checkIntegers(ids, name, count, ignored, lengths) {
  * @returns {import('./operand.js').IdsOperand}
  */
 export function checkRows(given, name, count, ignored) {
-  const { ids, lengths } = reading(() => padRows(given), name, 'integers');
+  const { ids, lengths } = reading(() => padRows(given, name), name, 'integers');
   return checkIntegers(ids, name, count, ignored, lengths);
 }
 

@@ -2,40 +2,48 @@
 import { maybe } from '../checks/check.js';
 import { describe } from '../checks/describe.js';
 import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
-import { copyArray, copyList, isArray, reading } from '../checks/foreign.js';
+import { copyArray, copyList } from '../checks/foreign.js';
 import { lengthIn } from './make-tensor.js';
 import { sameShape } from './shape.js';
 
 /** @typedef {import('./operand.js').IdsOperand} IdsOperand */
 
-/** The most ids that are copied and padded here. More are read as rows of equal length are, or refused. */
+/** The most ids that rows of different lengths are padded to. */
 const most = 2 ** 20;
 
 /** @param {unknown} value of the option @returns {unknown} a copy if it is an array */
-export const readLengths = maybe(
-  (value) => reading(() => copyList(value), 'lengths', 'the numbers of ids of the rows') ?? value,
-);
+export const readLengths = maybe((value) => copyList(value) ?? value);
 
 /**
  * Pads rows of unequal length at the right.
  * @param {unknown} ids
- * @returns {{ ids: any, lengths: number[] | undefined }} the lengths of such rows
+ * @param {string} name
+ * @returns {{ ids: any, lengths?: number[] }} the lengths of such rows
+ * @throws {HeadwiseError} ERR_SHAPE: they would be padded to more than 2^20 ids
  */
-export function padRows(ids) {
-  const list = isArray(ids) ? copyArray(ids, most) : undefined;
+export function padRows(ids, name) {
+  const list = copyArray(ids, most);
   const first = lengthIn(list?.[0]);
   // Rows of one length, as nearly all are, need no copies. An id has no length.
   if (list === undefined || first === undefined || list.every((row) => lengthIn(row) === first)) {
-    return { ids: list ?? ids, lengths: undefined };
+    return { ids: list ?? ids };
   }
   /** @type {any[][]} */
   const rows = [];
   let tokens = 0;
   for (const row of list) {
     const copy = copyList(row);
-    tokens = Math.max(tokens, copy?.length ?? 0);
-    if (copy === undefined || tokens * list.length > most) {
-      return { ids: [...rows, row, ...list.slice(rows.length + 1)], lengths: undefined };
+    if (copy === undefined) {
+      return { ids: [...rows, row, ...list.slice(rows.length + 1)] };
+    }
+    tokens = Math.max(tokens, copy.length);
+    if (tokens * list.length > most) {
+      throw misfit(
+        list,
+        name,
+        `rows of one length, or at most ${most} ids with padding`,
+        'ERR_SHAPE',
+      );
     }
     rows.push(copy);
   }
@@ -81,10 +89,10 @@ export function withLengths(input, given, least = 1) {
     const expected = 'rows of at least one id';
     throw new HeadwiseError('ERR_SHAPE', `ids[${empty}] has no ids; expected ${expected}`);
   }
+  const counts = copyArray(lengths, batch);
   const fits =
-    isArray(lengths) &&
-    lengths.length === batch &&
-    lengths.every((n, row) => Number.isInteger(n) && n >= least && n <= room(row));
+    counts?.length === batch &&
+    counts.every((n, row) => Number.isInteger(n) && n >= least && n <= room(row));
   if (!fits) {
     const mosts = own === undefined ? tokens : `the rows' own, ${describe(own)}`;
     throw misfit(
