@@ -29,10 +29,10 @@ const end =
  * @returns {Tensor} the same
  */
 export function standIn(endpoint, id, tensor) {
-  const derive = (/** @type {'reshape' | 'permute' | 'slice'} */ name) => ({
+  const derive = (/** @type {'reshape' | 'permute' | 'slice'} */ name, most = 1) => ({
     value(/** @type {any[]} */ ...given) {
-      // What the caller may change is read once.
-      const args = given.map((arg) => copyArray(arg, mostDimensions) ?? arg);
+      // What the caller may change is read once, and only what the method takes is sent.
+      const args = given.slice(0, most).map((arg) => copyArray(arg, mostDimensions) ?? arg);
       /** @type {any} */
       const method = Tensor.prototype[name];
       const result = method.apply(tensor, args);
@@ -52,7 +52,7 @@ export function standIn(endpoint, id, tensor) {
     backward: {
       value: (/** @type {unknown[]} */ ...args) => endpoint.send(id, ['backward'], 'call', args),
     },
-    ...{ reshape: derive('reshape'), permute: derive('permute'), slice: derive('slice') },
+    ...{ reshape: derive('reshape'), permute: derive('permute'), slice: derive('slice', Infinity) },
     [Symbol.iterator]: { value: tensor[Symbol.iterator] && (() => rowsOf(tensor)) },
   });
   attachEnd(undefined, tensor, end);
