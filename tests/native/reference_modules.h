@@ -229,7 +229,6 @@ static inline void reference_block(module_part block, const hw_transformer_block
   const size_t rows = t->batch * t->tokens;
   const size_t count = rows * config->d_model;
   const module_part ln1 = part_of(block, "ln1");
-  const module_part ln2 = part_of(block, "ln2");
   double *normed = reference_doubles(count);
   double *branch = reference_doubles(count);
   memcpy(normed, x, count * sizeof *x);
@@ -238,14 +237,20 @@ static inline void reference_block(module_part block, const hw_transformer_block
   }
   reference_multi_head_attention(part_of(block, "attn"), &attn, normed, t, asked, branch, weights, noise);
   reference_add(branch, count, x, noise);
-  reference_layer_norm(config->norm_first ? ln2 : ln1, config->d_model, eps, x, rows, normed, noise);
   if (!config->norm_first) {
-    memcpy(x, normed, count * sizeof *x);
+    reference_layer_norm(ln1, config->d_model, eps, x, rows, x, noise);
   }
-  reference_feed_forward(part_of(block, "ffn"), &ffn, normed, rows, branch, noise);
-  reference_add(branch, count, x, noise);
-  if (!config->norm_first) {
-    reference_layer_norm(ln2, config->d_model, eps, x, rows, x, noise);
+  if (!config->attention_only) {
+    const module_part ln2 = part_of(block, "ln2");
+    memcpy(normed, x, count * sizeof *x);
+    if (config->norm_first) {
+      reference_layer_norm(ln2, config->d_model, eps, x, rows, normed, noise);
+    }
+    reference_feed_forward(part_of(block, "ffn"), &ffn, normed, rows, branch, noise);
+    reference_add(branch, count, x, noise);
+    if (!config->norm_first) {
+      reference_layer_norm(ln2, config->d_model, eps, x, rows, x, noise);
+    }
   }
   free(normed);
   free(branch);

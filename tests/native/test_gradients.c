@@ -284,26 +284,29 @@ static void test_blocks(void) {
   static float added[TOKENS * TOKENS]; /* the same for all layers, heads and texts */
   const hw_forward_options options = {.mask = {HW_MASK_FLOAT, added, 0, 0, TOKENS, 1}, .head_mask = head_mask};
   gradient_fill_floats(added, TOKENS * TOKENS);
-  for (size_t i = 0; i < 8; i++) {
+  for (size_t i = 0; i < 16; i++) {
+    const bool attention_only = i / 8 == 1;
+    const bool is_masked = i / 4 % 2 == 1;
     const hw_transformer_block_config block = {
         .d_model = 6,
         .num_heads = HEADS,
-        .d_ff = 9,
+        .d_ff = attention_only ? 0 : 9,
+        .attention_only = attention_only,
         .norm_first = i % 2 == 0,
         .is_causal = i / 2 % 2 == 0,
         .attention_bias = i / 2 % 2 == 0,
         .approximate = i % 2 == 0 ? HW_GELU_NONE : HW_GELU_TANH,
         .eps = 1e-2,
     };
-    const hw_transformer_stack_config config = {block, 1 + i / 4};
+    const hw_transformer_stack_config config = {block, 1 + is_masked};
     gradient_case c = start(block.norm_first ? "pre-norm" : "post-norm", &config, create_stack, BATCH, TOKENS,
                             block.d_model, block.d_model);
     c.reference = stack_reference;
-    c.options = i / 4 == 1 ? &options : NULL;
+    c.options = is_masked ? &options : NULL;
     c.mask = added;
     c.head_mask = head_mask;
-    c.mask_count = i / 4 == 1 ? TOKENS * TOKENS : 0;
-    c.head_mask_count = i / 4 == 1 ? config.num_layers * HEADS : 0;
+    c.mask_count = is_masked ? TOKENS * TOKENS : 0;
+    c.head_mask_count = is_masked ? config.num_layers * HEADS : 0;
     gradient_check(context, &c);
     finish(&c);
   }
