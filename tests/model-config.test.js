@@ -300,6 +300,12 @@ const bad = [
     'rope_parameters.rope_theta',
     '10',
   ],
+  [
+    'llama',
+    { rope_parameters: { rope_type: 'default', partial_rotary_factor: 0.01 } },
+    'rope_parameters.partial_rotary_factor',
+    '0.01',
+  ],
   ['qwen3', { is_causal: false }, 'is_causal', 'false'],
   ['gemma3_text', { use_bidirectional_attention: true }, 'use_bidirectional_attention', 'true'],
   ['gemma3_text', { query_pre_attn_scalar: 0 }, 'query_pre_attn_scalar', '0'],

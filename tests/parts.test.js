@@ -207,6 +207,19 @@ test('the grad of a parameter that is a tensor is a copy, which clipping leaves 
   allClose(/** @type {Tensor} */ (layer.up.grad), tensor([[0.6], [0.8]]));
 });
 
+test('the grad of a parameter that is a tensor is set to a copy', () => {
+  const layer = lora();
+  const up = /** @type {import('headwise').Parameter} */ (layer.parameters().at(-1));
+  const given = tensor([[3], [4]]);
+  up.grad = given;
+  given.data[0] = 9;
+  assert.deepEqual(layer.up.grad, tensor([[3], [4]]));
+  const before = [...layer.up.data];
+  new hw.SGD([up], { lr: 1 }).step();
+  allClose(layer.up, tensor([[before[0] - 3], [before[1] - 4]]));
+  throwsCode(() => (up.grad = tensor([1])), 'ERR_SHAPE', 'grad has shape [1]; expected [2, 1]');
+});
+
 test('a class may use the names that the package uses inside', () => {
   class Named extends hw.Linear {
     pointer = 65536;

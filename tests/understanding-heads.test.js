@@ -84,6 +84,20 @@ test('flows are the smallest cuts of random networks', () => {
   }
 });
 
+test('a flow takes back what an earlier way took', () => {
+  // From 0 at the top to 0 at the bottom, by 0 and 0, is in the way of two others.
+  const rows = [
+    [1, 0, 1, 0],
+    [1, 1, 1, 0],
+    [1, 1, 0, 0],
+  ];
+  const network = new LayeredNetwork(
+    rows.map((row) => Float64Array.from(row)),
+    2,
+  );
+  assert.equal(network.flow(0, 0), 2);
+});
+
 test('flow is NaN where a way down has a capacity that is', () => {
   const half = Float64Array.of(0.5, 0, 0.5, 0.5);
   const below = Float64Array.of(1, 0, NaN, NaN);

@@ -1,0 +1,96 @@
+// Files of servers that answer in other ways than most: headers that a browser hides, no parts, other versions.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { writeSafetensors } from 'headwise/formats';
+import { openWeb } from '../web/headwise/formats/web-reader.js';
+import { data, rejectsCode } from './helpers.js';
+
+const bytes = writeSafetensors({
+  ...{ a: data(1, [30_000]), unwanted: data(2, [400_000]), b: data(3, [300_000]) },
+});
+
+/**
+ * @typedef {object} How
+ * @property {string[]} [hidden] of another origin a browser shows content-range and etag only if the server says so
+ * @property {(range: string | undefined, n: number) => Response | undefined} [instead]
+ * @property {Uint8Array<ArrayBuffer>} [content]
+ *
+ * @param {How} [how]
+ * @returns {any} fetch
+ */
+function serverOf({ hidden = [], instead = () => undefined, content = bytes } = {}) {
+  let n = 0;
+  return async (/** @type {string} */ _, /** @type {{ headers: { range?: string } }} */ asked) => {
+    const { range } = asked.headers;
+    const other = instead(range, n++);
+    if (other) return other;
+    const [, start, last] = /(\d+)-(\d+)/.exec(range ?? '')?.map(Number) ?? [
+      0,
+      0,
+      content.length - 1,
+    ];
+    if (range && start >= content.length) return new Response(null, { status: 416 });
+    const part = content.slice(start, last + 1);
+    const headers = new Headers({ etag: '"1"', 'content-length': `${part.length}` });
+    const place = `bytes ${start}-${start + part.length - 1}/${content.length}`;
+    if (range) headers.set('content-range', place);
+    hidden.forEach((name) => headers.delete(name));
+    return new Response(part, { status: range ? 206 : 200, headers });
+  };
+}
+
+/** @param {How} [how] */
+const open = (how) =>
+  openWeb(new URL('http://files.test/a.bin'), {
+    ...{ fetch: serverOf(how), signal: undefined, isKept: false },
+  });
+
+/** @param {Awaited<ReturnType<typeof open>>} reader */
+async function readAll(reader) {
+  const parts = [];
+  for (let part; (part = await reader.read(2 ** 18)).length > 0;) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+/** @param {Uint8Array} read @param {number} start */
+const areAt = (read, start) => {
+  assert.equal(read.length, 1000);
+  assert.ok(
+    Buffer.from(bytes)
+      .subarray(start, start + 1000)
+      .equals(read),
+  );
+};
+
+for (const hidden of [['content-range'], ['content-range', 'etag', 'content-length']]) {
+  test(`a file whose parts hide ${hidden.join(', ')} is read, and passed over in part`, async () => {
+    assert.ok(Buffer.from(bytes).equals(await readAll(await open({ hidden }))));
+    const reader = await open({ hidden });
+    await reader.read(1000);
+    assert.equal(await reader.skip(1_000_000), 1_000_000);
+    areAt(await reader.read(1000), 1_001_000);
+  });
+}
+
+test('bytes are passed over within the part that is being fetched', async () => {
+  const reader = await open();
+  await reader.read(70_000);
+  assert.equal(await reader.skip(500_000), 500_000);
+  areAt(await reader.read(1000), 570_000);
+});
+
+test('an empty file has no parts: it is asked for whole', async () => {
+  const content = new Uint8Array(0);
+  const reader = await open({ content });
+  assert.equal((await reader.read(10)).length, 0);
+  const refused = (/** @type {string | undefined} */ range) =>
+    range ? undefined : new Response('', { status: 403 });
+  await rejectsCode(open({ content, instead: refused }), 'ERR_LOAD', 'the server answered 403');
+});
+
+test('a whole file of another version is no part of this one', async () => {
+  const changed = (/** @type {unknown} */ _, /** @type {number} */ n) =>
+    n > 0 ? new Response(bytes, { headers: { etag: '"2"' } }) : undefined;
+  const reader = await open({ instead: changed });
+  await rejectsCode(readAll(reader), 'ERR_LOAD', 'changed while it was read');
+});
