@@ -1,6 +1,7 @@
 // Back, Forward and a reload lead to where one was on the page, though a room's content comes late.
 import assert from 'node:assert/strict';
-import { pageTest } from './harness.js';
+import { serve } from '../browser.js';
+import { pageTest, site } from './harness.js';
 import { ended } from './lessons-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -102,6 +103,25 @@ for (const hash of [
     { ready: async () => {} },
   );
 }
+
+pageTest(
+  'Back from another site leads to where one was',
+  '#lessons?lesson=by-hand',
+  async (page) => {
+    const other = await serve(site.root);
+    try {
+      await scrollTo(page, FAR);
+      await page.goto(`${other.url}#bench`);
+      await page.waitForFunction((url) => location.href.startsWith(url), {}, other.url);
+      await go(page, -1);
+      await isOfAddress(page, '#lessons?lesson=by-hand');
+      await isAt(page, FAR);
+    } finally {
+      other.close();
+    }
+  },
+  { ready },
+);
 
 pageTest(
   'who scrolls while a room comes is left there',

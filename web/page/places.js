@@ -33,8 +33,9 @@ function holdAt(y) {
   const root = document.documentElement;
   const isMoved = () => {
     if (now.at === undefined || now.at === scrollY) return false;
-    // A page that got shorter is scrolled up to its end by that.
-    return scrollY > now.at || scrollY + innerHeight < root.scrollHeight - 2;
+    // A page that got shorter is scrolled up to its end by that; while it is too short, it may have grown again since.
+    const isUp = now.at > y - 2 && scrollY + innerHeight < root.scrollHeight - 2;
+    return scrollY > now.at || isUp;
   };
   const done = scrollAndHold(document.body, () => {
     if (isMoved()) return false;
@@ -83,9 +84,15 @@ export function keepPlaces() {
     leave();
     arrive();
   });
+  // WebKit shows a page that it had kept from its beginning.
+  addEventListener('pageshow', (event) => {
+    const { persisted } = /** @type {PageTransitionEvent} */ (event);
+    if (persisted && here in places) holdAt(places[here]);
+  });
   // A tab in the background may be dropped.
   for (const event of ['visibilitychange', 'pagehide']) {
     addEventListener(event, () => {
+      if (event === 'visibilitychange' && !document.hidden) return;
       keep();
       try {
         sessionStorage.setItem(STORED, JSON.stringify(places));
