@@ -105,6 +105,48 @@ contextTest('a server that fails is as good as no network', options, () =>
   }),
 );
 
+contextTest('a page that a host answers in place of a file is not kept', options, async () => {
+  // From when the worker comes: the page fetches its rooms before that.
+  let isWell = false;
+  let isWrong = false;
+  /** @param {string} path @returns {Record<string, string>} */
+  const headersOf = (path) => {
+    isWrong ||= path.endsWith('service-worker.js');
+    const isPage = isWrong && !isWell && /\/lessons-.*\.js$/.test(path);
+    return isPage ? { 'content-type': 'text/html' } : {};
+  };
+  const server = await serve(site.root, { headersOf });
+  const context = await browser.createBrowserContext();
+  try {
+    const page = await context.newPage();
+    // What becomes of the worker that is installed: its state when it is no longer that.
+    await page.evaluateOnNewDocument(() => {
+      const { register } = ServiceWorkerContainer.prototype;
+      ServiceWorkerContainer.prototype.register = async function (...args) {
+        const registration = await register.apply(this, args);
+        const worker = registration.installing;
+        worker?.addEventListener('statechange', () => {
+          if (worker.state !== 'installing') Object.assign(globalThis, { installed: worker.state });
+        });
+        return registration;
+      };
+    });
+    await page.goto(server.url);
+    await settled(page);
+    const ended = await page.waitForFunction('globalThis.installed', { timeout: 60_000 });
+    assert.equal(await ended.jsonValue(), 'redundant');
+    isWell = true;
+    await page.reload();
+    await settled(page);
+    await page.waitForFunction(() => navigator.serviceWorker.controller, { timeout: 60_000 });
+    await page.click('#rooms a[href^="#lessons"]');
+    await page.waitForSelector('#lessons-room :is(h1, h2)', { timeout: 60_000 });
+  } finally {
+    await context.close();
+    server.close();
+  }
+});
+
 contextTest('rooms that were not opened are fetched when the page is idle', options, async () => {
   const context = await browser.createBrowserContext();
   try {

@@ -24,13 +24,20 @@ const PATIENCE_MS = 4000;
 /** @param {string} name */
 const isOurs = (name) => name.startsWith(PREFIX);
 
+/** Whether it is the file, and no page that a host or a proxy answers in its place. @param {string} url @param {Response} response */
+const isFile = (url, { ok, headers }) =>
+  ok && (url.endsWith('.html') || !/^text\/html\b/.test(headers.get('content-type') ?? ''));
+
 /** Fetches what no earlier build has left: a name with a hash always means the same bytes. */
 async function fill() {
   const cache = await caches.open(NAME);
   for (const url of KEPT) {
     const known = url === INDEX ? undefined : await caches.match(url);
-    const response = known ?? (await fetch(url, { cache: url === INDEX ? 'reload' : 'default' }));
-    if (!response.ok) throw new Error(`${url}: ${response.status}`);
+    const response =
+      known && isFile(url, known)
+        ? known
+        : await fetch(url, { cache: url === INDEX || known ? 'reload' : 'default' });
+    if (!isFile(url, response)) throw new Error(`${url}: ${response.status}`);
     // A copy is not one of a redirect, which a browser refuses for a page: some hosts lead from index.html to /.
     await cache.put(url, new Response(response.body, response));
   }
