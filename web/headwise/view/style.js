@@ -54,6 +54,7 @@ export const style = `
   contain: size;
   overflow: hidden;
   writing-mode: vertical-rl;
+  text-orientation: sideways;
   transform: rotate(180deg);
 }
 :host([zoomable]) .key-axis {
@@ -84,6 +85,7 @@ export const style = `
   bottom: 0.3em;
   max-height: 100%;
   writing-mode: vertical-rl;
+  text-orientation: sideways;
   transform: translateX(-50%) rotate(180deg);
   line-height: 1.2;
 }
