@@ -57,13 +57,15 @@ export const ISOLATION = {
   'cross-origin-embedder-policy': 'require-corp',
 };
 
+/** @typedef {Record<string, string> | undefined} Headers */
+
 /**
  * Serves a folder's files as they are, on a free port of this machine.
  *
  * @param {string} root
- * @param {{ headersOf?: (path: string) => Record<string, string> | undefined, redirects?: Record<string, string>,
+ * @param {{ headersOf?: (path: string) => Headers | Promise<Headers>, redirects?: Record<string, string>,
  *   swaps?: Record<string, string>, onRequest?: (path: string, body: Buffer) => void, onPost?: (body: string) => void }} [options]
- *   headersOf: more headers for a file, undefined if it is to be missing; redirects: where paths lead for good;
+ *   headersOf: more headers for a file, undefined if it is to be missing; it comes when they are there; redirects: where paths lead for good;
  *   swaps: whose content a path has instead of its own; onRequest is told every file that was sent;
  *   onPost is given what a page posts
  * @returns {Promise<{ url: string, withhold(ending: string | string[], status?: number): void, close(): void }>}
@@ -89,7 +91,7 @@ export async function serve(
     }
     const path = normalize(decodeURIComponent(pathname)).replace(/\/$/, '/index.html');
     try {
-      const more = headersOf(path);
+      const more = await headersOf(path);
       if (!more || missing.some((ending) => path.endsWith(ending))) throw new Error('withheld');
       const body = await readFile(join(root, swaps[path] ?? path));
       const type = TYPES[extname(path)] ?? 'application/octet-stream';

@@ -137,3 +137,35 @@ for (const [what, change, words] of WITHOUT)
       server.close();
     }
   });
+
+test(
+  'a first model that was cancelled while it loaded can be opened after all',
+  options,
+  async () => {
+    let isStalled = true;
+    const arrives = async () => {
+      while (isStalled) await new Promise((resolve) => setTimeout(resolve, 50));
+    };
+    const server = await serve(site.root, {
+      async headersOf(path) {
+        if (/\.safetensors$/.test(path)) await arrives();
+        return {};
+      },
+    });
+    const page = await browser.newPage();
+    try {
+      await page.goto(`${server.url}#explore`);
+      await page.waitForSelector('#explore-waiting:not([hidden]) button', { visible: true });
+      await page.click('#explore-waiting button');
+      await says(page, '#explore-message', /^Cancelled\.$/);
+      isStalled = false;
+      await page.click('#explore-again');
+      await page.waitForSelector('#explore-grid canvas', { timeout: 60_000 });
+      assert.equal(await textOf(page, '#explore-message'), '');
+    } finally {
+      isStalled = false;
+      await page.close();
+      server.close();
+    }
+  },
+);

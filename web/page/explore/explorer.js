@@ -118,8 +118,13 @@ export class Explorer {
   /** A model could not be loaded, which may be otherwise the next time. @param {unknown} error */
   failLoading = (error) => {
     this.failReading(error);
-    this.message.value = { ...this.message.peek(), canReopen: true };
+    this.offerAgain();
   };
+
+  /** To open the model once more, after what is said. */
+  offerAgain() {
+    this.message.value = { ...this.message.peek(), canReopen: true };
+  }
 
   /** @param {unknown} error @param {string} [still] said besides, where a run is still shown */
   #tell(error, still = '') {

@@ -28,6 +28,8 @@ function sayWhyNot(room, error, { isCancelled, hasFiles }) {
     // None, if its Worker was ended before.
     room.run.value = room.session.run;
     room.say('Cancelled.');
+    // The list of models names it already.
+    if (hasFiles && !room.session.model) room.offerAgain();
   } else if (hasFiles && /** @type {PageError} */ (error).code === 'ERR_LOAD') {
     room.failLoading(error);
   } else room.failReading(error);
