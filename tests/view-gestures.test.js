@@ -48,6 +48,20 @@ test('a pointer that trembles over a low map clicks, however often it is heard',
   assert.deepEqual(heard, [['click', { x: 0.5, y: 0.5 }, false]]);
 });
 
+test('of a double click the first is one, and the second zooms alone', () => {
+  const { heard, tell } = wideField();
+  for (const detail of [1, 2]) {
+    tell('pointerdown', 400, 50);
+    tell('pointerup', 400, 50);
+    tell('click', 400, 50, { detail });
+  }
+  tell('dblclick', 400, 50);
+  assert.deepEqual(
+    heard.map(([what]) => what),
+    ['click', 'zoom'],
+  );
+});
+
 test('a finger that touches a map is told the cell, as a mouse that hovers', () => {
   const { heard, tell } = wideField();
   tell('pointerdown', 400, 50, { pointerType: 'mouse' });

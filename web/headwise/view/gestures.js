@@ -97,7 +97,9 @@ function listenToPointers(field, on) {
   }
   field.addEventListener('pointerleave', () => on.leave());
   field.addEventListener('click', (event) => {
-    if (moved <= CLICK_PX) on.click(placeOf(field, event), event.shiftKey);
+    // The second click of a double click zooms.
+    const zooms = event.detail > 1 && on.canZoom();
+    if (moved <= CLICK_PX && !zooms) on.click(placeOf(field, event), event.shiftKey);
     moved = 0; // the next may come without a pointer
   });
 }
