@@ -174,25 +174,38 @@ roomTest(
   },
 );
 
-roomTest('the benchmark pauses while the room is left, and goes on after', async (page) => {
-  await page.click('#bench-run');
-  await results(page, 1);
-  await page.click('#rooms a[href^="#lessons"]');
-  assert.equal(
-    await textOf(page, `${ROOM} [role=status]`),
-    'Paused. It goes on when you come back.',
-  );
-  // The answer that was under way comes, and none after it.
-  await page.waitForSelector('#lessons-room :is(h1, h2)');
-  await new Promise((resolve) => setTimeout(resolve, 2500));
-  const paused = await count(page);
-  await new Promise((resolve) => setTimeout(resolve, 2000));
-  assert.equal(await count(page), paused);
-  await page.click('#rooms a[href^="#bench"]');
-  assert.doesNotMatch(await textOf(page, `${ROOM} [role=status]`), /Paused/);
-  await results(page, paused + 1);
-  await page.click('#bench-run');
-});
+roomTest(
+  'the benchmark pauses while the room or the tab is left, and goes on after',
+  async (page) => {
+    await page.click('#bench-run');
+    await results(page, 1);
+    await page.click('#rooms a[href^="#lessons"]');
+    assert.equal(
+      await textOf(page, `${ROOM} [role=status]`),
+      'Paused. It goes on when you come back.',
+    );
+    // The answer that was under way comes, and none after it.
+    await page.waitForSelector('#lessons-room :is(h1, h2)');
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    const paused = await count(page);
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    assert.equal(await count(page), paused);
+    await page.click('#rooms a[href^="#bench"]');
+    assert.doesNotMatch(await textOf(page, `${ROOM} [role=status]`), /Paused/);
+    await results(page, paused + 1);
+    /** @param {boolean} isHidden as another tab in front makes it */
+    const hide = (isHidden) =>
+      page.evaluate((hidden) => {
+        Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, isHidden);
+    await hide(true);
+    assert.match(await textOf(page, `${ROOM} [role=status]`), /^Paused\./);
+    await hide(false);
+    assert.doesNotMatch(await textOf(page, `${ROOM} [role=status]`), /Paused/);
+    await page.click('#bench-run');
+  },
+);
 
 roomTest(
   'the Bench room fits every window, and axe finds nothing to complain about',

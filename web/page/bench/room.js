@@ -125,9 +125,9 @@ const glossary = html`<dl class="glossary">
 /** @param {Store} store */
 export function openBench(store) {
   const session = new BenchSession(shapes);
-  store.subscribe((after, before) => {
-    if (after.room !== before.room) session.isHere = after.room === 'bench';
-  });
+  const follow = () => (session.isHere = store.get().room === 'bench' && !document.hidden);
+  store.subscribe(follow);
+  document.addEventListener('visibilitychange', follow);
   effect(() => (session.isMeasuring ? stopOnEscape(() => session.stop()) : undefined));
   const room = byId('bench-room', HTMLElement);
   render(

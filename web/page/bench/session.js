@@ -1,5 +1,5 @@
 /**
- * A run of the benchmark in the visitor's browser: results as they come, paused while the room is left.
+ * A run of the benchmark in the visitor's browser: results as they come, paused while the room or the tab is left.
  *
  * @import { Connected } from '../shared/connect.js'
  * @import { Result } from './bench.js'
@@ -59,7 +59,7 @@ export class BenchSession {
     return this.isRunning && this.#goesOn.value;
   }
 
-  /** Whether the visitor is in the room. @param {boolean} isHere */
+  /** Whether the visitor sees the room. @param {boolean} isHere */
   set isHere(isHere) {
     this.#isHere.value = isHere;
   }
