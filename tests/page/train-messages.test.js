@@ -157,6 +157,35 @@ const fileTest = (...args) => {
   if (engine.hasEvents) roomTest(...args);
 };
 
+/** Keeps another seed in place of the run that is kept, as another tab may. @param {number} seed */
+function keepAnother(seed) {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open('headwise-train', 1);
+    opening.onerror = reject;
+    opening.onsuccess = () => {
+      const store = opening.result.transaction('runs', 'readwrite').objectStore('runs');
+      const read = store.get('latest');
+      read.onsuccess = () => {
+        read.result.settings.seed = seed;
+        store.put(read.result, 'latest').onsuccess = () => resolve(opening.result.close());
+      };
+    };
+  });
+}
+
+roomTest('what was kept is said until another tab keeps another run', '#train', async (page) => {
+  await reached(page, 2);
+  await page.click('#train-keep');
+  await says(page, 'train-kept', /^Kept: induction, seed 1, /);
+  await page.evaluate(() => dispatchEvent(new Event('focus')));
+  await says(page, 'train-resume', /^Go on with induction, seed 1, /);
+  await says(page, 'train-kept', /^Kept: induction, seed 1, /);
+  await page.evaluate(keepAnother, 77);
+  await page.evaluate(() => dispatchEvent(new Event('focus')));
+  await says(page, 'train-resume', /^Go on with induction, seed 77, /);
+  await says(page, 'train-kept', /^$/);
+});
+
 fileTest(
   'a file that is no saved folder is named beside the buttons, and the run goes on',
   '#train',

@@ -62,6 +62,9 @@ async function saveFolder(room, told) {
 const nameOf = ({ settings: { task, seed }, saved: { step } }) =>
   `${task}, seed ${seed}, after ${plural(step, 'step')}`;
 
+/** @param {Kept | undefined} kept */
+const keptWords = (kept) => (kept ? `Kept: ${nameOf(kept)}.` : '');
+
 /** Goes on from a saved folder. @param {Training} room @param {Found[] | Promise<Found[]>} found */
 async function openSaved(room, found) {
   const { settings, saved } = await readSaved(await found);
@@ -113,15 +116,19 @@ function folderChoice(room, requests) {
 /** @param {Store} store @param {Training} room */
 export function keepView(store, room) {
   const kept = signal(/** @type {Kept | undefined} */ (undefined));
-  const readKept = async () => void (kept.value = await keptRun());
-  readKept();
-  // Another tab may have kept another one.
-  document.addEventListener('visibilitychange', readKept);
-  addEventListener('focus', readKept);
   const requests = new Requests(room, () =>
     byId('train-kept', HTMLElement).scrollIntoView({ block: 'nearest' }),
   );
   const { said } = requests;
+  const readKept = async () => {
+    const before = keptWords(kept.peek());
+    kept.value = await keptRun();
+    // Another tab may have kept another one.
+    if (said.peek().words === before && keptWords(kept.peek()) !== before) requests.say('');
+  };
+  readKept();
+  document.addEventListener('visibilitychange', readKept);
+  addEventListener('focus', readKept);
   /** What the buttons take: of two runs the first, by its title. */
   const which = () => (room.runs.value.length > 1 ? ' this run' : '');
   /** @param {string} id @param {() => string} words @param {(told: Told) => Promise<unknown>} act */
@@ -131,7 +138,7 @@ export function keepView(store, room) {
   const keepAndSay = async (/** @type {Told} */ told) => {
     const made = await keepHere(room, told);
     kept.value = made;
-    requests.say(`Kept: ${nameOf(made)}.`);
+    requests.say(keptWords(made));
   };
   const openAndSay = async (/** @type {Told} */ told) => {
     if (!(await openInExplore(store, room, told)))

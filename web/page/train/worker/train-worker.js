@@ -31,8 +31,9 @@ let running;
 
 async function austen() {
   const answer = await fetch(AUSTEN);
-  if (!answer.ok)
-    throw new PageError('ERR_LOAD', `The text could not be fetched (${answer.status}).`);
+  const type = answer.headers.get('content-type') ?? '';
+  if (!answer.ok || type.startsWith('text/html'))
+    throw new PageError('ERR_LOAD', `The text could not be fetched (${answer.status} ${type}).`);
   return answer.text();
 }
 
