@@ -44,6 +44,22 @@ test('a loop that is left, by break or by an error, ends the iterator there', as
   assert.equal(sent.length - before, 5, 'nothing is said after its end');
 });
 
+test('an iterator that has ended, or thrown, is let go of there', async () => {
+  const { near, call, sent } = connect({
+    count: () => counting([]),
+    *fail() {
+      yield 1;
+      throw new RangeError('boom');
+    },
+  });
+  await listOf(call('count'));
+  await assert.rejects(listOf(call('fail')), { name: 'RangeError', message: 'boom' });
+  for await (const _ of call('count')) break;
+  const ids = new Set(sent.map(({ id }) => id).filter((id) => id > 0));
+  assert.equal(ids.size, 3);
+  for (const id of ids) await rejectsCode(near.send(id, ['next'], 'call', []), 'ERR_DISPOSED');
+});
+
 test('between the steps of a value that takes long the other side is heard', async () => {
   /** @type {string[]} */
   const ends = [];

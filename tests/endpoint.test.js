@@ -1,5 +1,6 @@
 // What a page and a Worker say to each other: two ends of a MessageChannel, the one with an object that the other calls.
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { HeadwiseError, tensor } from 'headwise';
@@ -57,6 +58,18 @@ test('what a callback throws rejects its call at once, and the next call of it t
     seen.map((error) => [/** @type {Error} */ (error).name, /** @type {Error} */ (error).message]),
     [['RangeError', 'boom']],
   );
+});
+
+test('a callback that has thrown is not called again, though it was asked for at the same time', async () => {
+  const { call } = connect({
+    /** @param {(i: number) => Promise<unknown>} step */
+    work: (step) => Promise.all([0, 1, 2].map(step)),
+  });
+  let calls = 0;
+  const failing = () => Promise.reject(new RangeError(`boom ${++calls}`));
+  await assert.rejects(call('work', failing), { message: 'boom 1' });
+  await settled();
+  assert.equal(calls, 1);
 });
 
 test('a callback is let go of when its call is answered', async () => {
@@ -262,4 +275,33 @@ test('the end of a conversation is told to all who wait, and is no error of a lo
   await assert.rejects(call('never'), (error) => error === why);
   await assert.rejects(going.next(), (error) => error === why);
   assert.deepEqual(await left.return(), { value: undefined, done: true });
+});
+
+test('the end of a conversation lets go of what was lent, to iterators too', async () => {
+  const { near, call } = connect({
+    count: () => counting([]),
+    never: () => new Promise(() => {}),
+  });
+  const { signal } = new AbortController();
+  const stream = new Blob(['all of it']).stream();
+  const waiting = call('never', signal, stream);
+  const values = await call('count', signal);
+  await values.next();
+  assert.equal(stream.locked, true);
+  near.end(new Error('it is over'));
+  await assert.rejects(waiting, { message: 'it is over' });
+  assert.deepEqual([getEventListeners(signal, 'abort'), stream.locked], [[], false]);
+});
+
+test('a call is told of an end that comes while its arguments are read, and nothing is sent or lent', async () => {
+  const { near, call, sent } = connect({ take: () => 1 });
+  const { signal } = new AbortController();
+  const ending = {
+    get value() {
+      near.end(new Error('it is over'));
+      return 1;
+    },
+  };
+  await assert.rejects(call('take', ending, signal), { message: 'it is over' });
+  assert.deepEqual([sent, getEventListeners(signal, 'abort')], [[], []]);
 });
