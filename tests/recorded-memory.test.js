@@ -86,3 +86,30 @@ test('a full memory has room again at once when nobody has the optimizers that f
   assert.ok(tries < 100, `${tries} tries`);
   hw.dispose();
 });
+
+test('what a backward used, and what an optimizer had, is free at once: no collector has to find it', async () => {
+  const hw = await load({ threads: 1 });
+  const block = new hw.TransformerBlock({ dModel: 64, numHeads: 2, dFf: 64 });
+  const layer = new hw.Linear({ inFeatures: 256, outFeatures: 256 });
+  const x = zeros([256, 64]);
+  const optimizer = new hw.AdamW(layer.parameters());
+  const round = {
+    backward: () => hw.enableGrad(() => block.forward(x).output).backward(x),
+    loadStateDict: () => optimizer.loadStateDict(optimizer.stateDict()),
+    dispose() {
+      const another = new hw.AdamW(layer.parameters());
+      another.step();
+      another.dispose();
+    },
+  };
+  for (const each of layer.parameters()) each.grad = each.data;
+  optimizer.step();
+  for (const [name, act] of Object.entries(round)) {
+    for (let i = 0; i < 3; i++) act();
+    const before = hw.memoryBytes;
+    // Without a pause nothing is collected.
+    for (let i = 0; i < 50; i++) act();
+    assert.equal(hw.memoryBytes, before, name);
+  }
+  hw.dispose();
+});
