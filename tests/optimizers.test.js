@@ -115,6 +115,49 @@ test('zeroGrad of a module that is gone clears no gradient of another', () => {
   assert.deepEqual(one.parameters()[1].grad, tensor([3, 0]));
 });
 
+test('a step of a module that is gone updates nothing of another', () => {
+  const [one, other] = [linear(), linear()];
+  const optimizer = new hw.SGD([...one.parameters(), ...other.parameters()], { lr: 0.1 });
+  for (const each of [...one.parameters(), ...other.parameters()]) each.grad = each.data;
+  const before = one.stateDict();
+  other.dispose();
+  throwsCode(() => optimizer.step(), 'ERR_DISPOSED', 'the Linear was disposed of');
+  assert.deepEqual(one.stateDict(), before);
+});
+
+test('each parameter’s steps are saved, none of one that never had a gradient', () => {
+  const [weight, bias] = linear().parameters();
+  const own = Object.assign(tensor([1]), { requiresGrad: true });
+  const optimizer = new hw.AdamW([weight, bias, own]);
+  const steps = () => {
+    const dict = optimizer.stateDict();
+    return [0, 1, 2].map((i) => dict[`state.${i}.step`]?.item());
+  };
+  assert.deepEqual(steps(), [undefined, undefined, undefined]);
+  bias.grad = bias.data;
+  optimizer.step();
+  weight.grad = weight.data;
+  optimizer.step();
+  assert.deepEqual(steps(), [1, 2, undefined]);
+});
+
+test('a state dict is a copy, and so is the list of groups', () => {
+  const own = Object.assign(tensor([1]), { requiresGrad: true, grad: tensor([1]) });
+  const optimizer = new hw.AdamW([own]);
+  optimizer.step();
+  const saved = writeSafetensors(optimizer.stateDict());
+  for (const { data } of Object.values(optimizer.stateDict())) data.fill(9);
+  optimizer.groups.pop();
+  assert.deepEqual(writeSafetensors(optimizer.stateDict()), saved);
+});
+
+test('a state dict whose parameters stand in another order is refused', () => {
+  const optimizer = new hw.AdamW(linear().parameters());
+  const dict = { ...optimizer.stateDict(), 'param_groups.0.params': tensor([1, 0]) };
+  const words = ['param_groups.0.params is [1, 0]', 'expected 0 and the numbers that follow'];
+  throwsCode(() => optimizer.loadStateDict(dict), 'ERR_VALUE', ...words);
+});
+
 test('a step of a tensor whose data is gone, or its gradient’s, updates nothing', () => {
   for (const kind of /** @type {const} */ (['AdamW', 'SGD']))
     for (const gone of /** @type {const} */ (['data', 'grad'])) {
@@ -195,6 +238,19 @@ test('clipGradNorm of squares beyond float32 is Infinity, as in torch, of module
     assert.deepEqual(own.grad, tensor([after, 0]));
     assert.deepEqual(module.parameters()[1].grad, own.grad);
   }
+});
+
+test('clipGradNorm divides by the norm and a millionth, as in torch, of modules and of tensors', () => {
+  const module = linear();
+  const own = Object.assign(tensor([0, 0]), { requiresGrad: true });
+  const small = Math.fround(1e-6);
+  own.grad = module.parameters()[1].grad = tensor([small, 0]);
+  const near = (/** @type {number} */ a, /** @type {number} */ b) =>
+    assert.ok(Math.abs(a - b) < 1e-12, `${a}, expected ${b}`);
+  for (const parameters of [module.parameters(), [own]])
+    near(hw.clipGradNorm(parameters, small), small);
+  near(own.grad.data[0], small / 2);
+  assert.deepEqual(module.parameters()[1].grad, own.grad);
 });
 
 test('clipGradNorm of no parameters is 0, as in torch', () => {
