@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { Gpt2 } from 'headwise/gpt2';
 import { drawIds, small, smallModel } from './gpt2.js';
 import { engine, throwsCode } from './helpers.js';
+import { noValueYet, stepsOf } from '../web/headwise/worker/steps.js';
 
 const hw = await engine();
 const model = smallModel(hw);
@@ -59,6 +60,16 @@ test('long ids are read 256 at a time, to the same tokens', () => {
   assert.deepEqual(read, [256, 256, 88, 1]);
   throwsCode(() => [...long.generate(ids, { cache })], 'ERR_VALUE', 'cache');
   assert.equal(cache.length, 601, 'what does not fit is not begun');
+  long.dispose();
+});
+
+test('while long ids are read, a Worker can hear of an abort after each 256', () => {
+  const long = smallModel(hw, { contextLength: 700 });
+  const steps = [...(stepsOf(long.generate(drawIds(3, 600), { maxTokens: 2 })) ?? [])];
+  assert.deepEqual(
+    steps.map((value) => value === noValueYet),
+    [true, true, false, false],
+  );
   long.dispose();
 });
 
@@ -179,6 +190,14 @@ test('a cache of the caller’s is continued and kept', () => {
   assert.deepEqual([...model.generate([start[0]], { maxTokens: 11, cache })], all.slice(1));
   for (const _ of model.generate([1], { cache })) break;
   assert.equal(cache.length, prompt.length + 11 + 1);
+  cache.dispose();
+});
+
+test('a cache of the caller’s has the ids, though the first token is a stop', () => {
+  const [first] = model.generate(prompt, { maxTokens: 1 });
+  const cache = model.createCache();
+  assert.deepEqual([...model.generate(prompt, { stop: first, cache })], []);
+  assert.equal(cache.length, prompt.length);
   cache.dispose();
 });
 
