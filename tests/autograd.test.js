@@ -148,6 +148,18 @@ test('what is changed after the forward does not change the gradients', () => {
   assert.deepEqual([x.grad?.toNested(), w.grad?.toNested()], [[[3, 4]], [[1], [2]]]);
 });
 
+test('a module’s input that is changed after the forward does not change the gradients', () => {
+  const linear = new hw.Linear({ inFeatures: 2, outFeatures: 1 });
+  const [weight] = linear.parameters();
+  for (const x of [tensor([[1, 2]]), leaf([[1, 2]])]) {
+    const { output } = hw.enableGrad(() => linear.forward(x));
+    x.data.fill(100);
+    output.backward();
+    assert.deepEqual(weight.grad?.toNested(), [[1, 2]]);
+    weight.grad = null;
+  }
+});
+
 test('detach ends a graph, and a frozen tensor gets nothing', () => {
   const x = leaf([1, 2]);
   const y = hw.enableGrad(() => hw.multiply(x, 2));
@@ -249,6 +261,17 @@ test('a backward after the engine’s end is ERR_DISPOSED', async () => {
   other.dispose();
   throwsCode(() => loss.backward(), 'ERR_DISPOSED', 'the engine was disposed of');
   assert.equal(x.grad, null);
+});
+
+test('a backward into an engine that has ended leaves the parameters of another as they were', async () => {
+  const other = await engine();
+  const linear = new hw.Linear({ inFeatures: 2, outFeatures: 1 });
+  const x = leaf([[1, 2]]);
+  const given = other.enableGrad(() => other.add(x, 1));
+  const { output } = hw.enableGrad(() => linear.forward(given));
+  other.dispose();
+  throwsCode(() => output.backward(), 'ERR_DISPOSED', 'the engine was disposed of');
+  assert.deepEqual([linear.parameters()[0].grad, x.grad], [null, null]);
 });
 
 test('ten thousand steps are gone back through', () => {

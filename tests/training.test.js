@@ -103,6 +103,17 @@ test('frozen parameters get no gradient; a module of nothing else is not recorde
   assert.equal(lossOf(module).requiresGrad, true);
 });
 
+test('frozen parameters of a model get no gradient from its loss', () => {
+  const sizes = { vocabSize: 7, contextLength: 8, dModel: 4, numHeads: 1, numLayers: 1 };
+  const model = new Gpt2(hw, sizes);
+  const frozen = model.parameters().filter(({ name }) => name.startsWith('h.0.'));
+  for (const each of frozen) each.requiresGrad = false;
+  hw.enableGrad(() => model.loss([[1, 2, 3]])).backward();
+  for (const each of model.parameters())
+    assert.equal(each.grad === null, frozen.includes(each), each.name);
+  model.dispose();
+});
+
 test('to freeze a parameter clears its gradient, so that no optimizer moves it', () => {
   const net = new Net();
   const parameters = net.parameters();
@@ -166,6 +177,16 @@ test('a module of modules finds its parts by name', () => {
   assert.deepEqual([net.training, net.inner.training], [true, true]);
   net.dispose();
   throwsCode(() => net.parameters(), 'ERR_DISPOSED', 'the Net was disposed of');
+});
+
+test('a parameter has its name in the outermost module that has listed it, in whatever order', () => {
+  const net = new Net();
+  const [weight] = net.inner.parameters();
+  assert.equal(weight.name, 'weight');
+  assert.equal(net.parameters()[0], weight);
+  assert.equal(weight.name, 'inner.weight');
+  assert.equal(net.inner.parameters()[0].name, 'inner.weight');
+  net.dispose();
 });
 
 test('a module of modules finds what arrays and plain objects hold, in the order in which it was put there', () => {
