@@ -75,6 +75,31 @@ test('every float16 and every bfloat16 is read right', async () => {
     }
 });
 
+test('integers of 64 bits are rounded once, to the nearest float32', async () => {
+  // Each a bit beyond, at, or short of the middle between two floats, which a double alone would not tell apart.
+  const step = (/** @type {bigint} */ least) => least >> 23n;
+  const cases = [53n, 54n, 57n, 62n].flatMap((bits) => {
+    const least = 1n << bits;
+    const middle = least + step(least) / 2n;
+    return [
+      [middle, Number(least)],
+      [middle + 1n, Number(least + step(least))],
+      [middle - 1n, Number(least)],
+    ];
+  });
+  const values = cases.flatMap(([value]) => [BigInt(value), -BigInt(value)]);
+  const expected = cases.flatMap(([, nearest]) => [Number(nearest), -Number(nearest)]);
+  const shape = [values.length];
+  const x = { dtype: 'I64', shape, data_offsets: [0, 8 * values.length] };
+  const bytes = new Uint8Array(BigInt64Array.from(values).buffer);
+  const read = await readSafetensors(safetensorsFile({ x }, bytes));
+  sameValues(read.tensors.x.data, expected, 'I64');
+  const positive = values.map((value) => (value < 0n ? -value : value));
+  const unsigned = new Uint8Array(BigUint64Array.from(positive).buffer);
+  const file = safetensorsFile({ x: { ...x, dtype: 'U64' } }, unsigned);
+  sameValues((await readSafetensors(file)).tensors.x.data, expected.map(Math.abs), 'U64');
+});
+
 test('tensors that are written to .safetensors are read again', async () => {
   const bytes = writeSafetensors(tensors, { format: 'pt', '': 'größer' });
   for (const [what, source] of sourcesOf(bytes)) {
@@ -223,6 +248,17 @@ test('axes of size 0 in every place make one piece without values', async () => 
       [[0, shape[0], 0]],
     );
   }
+});
+
+test('a tensor without elements stands before one that begins at its place, whichever is named first', async () => {
+  const header = {
+    some: { dtype: 'U8', shape: [2], data_offsets: [0, 2] },
+    none: { dtype: 'U8', shape: [0], data_offsets: [0, 0] },
+    more: { dtype: 'U8', shape: [1], data_offsets: [2, 3] },
+    end: { dtype: 'U8', shape: [0], data_offsets: [2, 2] },
+  };
+  const file = await openSafetensors(safetensorsFile(header, 3));
+  assert.deepEqual([...file.tensors.keys()], ['none', 'some', 'end', 'more']);
 });
 
 test('tensors that nobody wants are passed over', async () => {
