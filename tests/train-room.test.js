@@ -164,6 +164,8 @@ test('an address holds the task, its settings and the run beside it', () => {
   };
   const state = { settings, other: { ...settings, layers: 2, seed: 8 }, kept: '' };
   assert.deepEqual(parseTrain(formatTrain(state)), state);
+  const { seed } = parseTrain(new URLSearchParams('seed=4294967296')).settings;
+  assert.equal(seed, DEFAULTS.induction.seed, 'beyond 32 bits');
   const odd = 'task=none&seed=-1&heads=3&width=7&lr=2&layers=99&positions=x';
   assert.deepEqual(parseTrain(new URLSearchParams(odd)).settings, DEFAULTS.induction);
 });
@@ -256,6 +258,18 @@ test('the history stays within its bound, and finds what was seen at a step', ()
   assert.ok(large.bytes <= 6 * 2 ** 20);
 });
 
+test('what is seen of a step again takes the place of what was seen, and before the first step is the first', () => {
+  const history = new History();
+  history.add(snapshot(20, 0.25), []);
+  history.add({ ...snapshot(20, 0.75), wasMuted: true }, []);
+  assert.deepEqual(
+    history.seen.map(({ wasMuted }) => wasMuted),
+    [true],
+  );
+  assert.deepEqual(history.accuracy, [{ x: 20, y: 0.75 }]);
+  assert.equal(history.at(7), history.seen[0]);
+});
+
 test('the curves of a long run keep their beginning, and what was measured there', () => {
   const [history, steps] = [new History(), 40_000];
   /** The loss as it was smoothed, by its step. @type {number[]} */
@@ -294,6 +308,8 @@ test('the change is the first snapshot with half of the answers, or in a text a 
   const seen = [0.1, 0.2, 0.6, 0.4, 0.9].map((accuracy, i) => snapshot(10 * i, accuracy));
   assert.equal(changeOf(seen, { isText: false, scores: 3 }), 20);
   assert.equal(changeOf(seen, { isText: true, scores: 3 }), undefined);
+  const late = seen.slice(2);
+  assert.equal(changeOf(late, { isText: false, scores: 3 }), undefined, 'it was before these');
   // Between the steps at which accuracy is measured, only the pace decides what is seen.
   seen.splice(1, 0, { ...snapshot(7, NaN), scores: Float32Array.of(0.9, 0, 0) });
   assert.equal(changeOf(seen, { isText: true, scores: 3 }), undefined);
@@ -372,6 +388,26 @@ test('a muted head adds nothing while it is muted, and then what it added before
   trainer.dispose();
 });
 
+test('a head that is not muted keeps what it writes when it is unmuted', () => {
+  const trainer = newTrainer();
+  losses(trainer, 2);
+  const weights = trainer.model.stateDict();
+  trainer.mute({ layer: 0, head: 1 }, false);
+  assert.deepEqual(trainer.model.stateDict(), weights);
+  assert.equal(trainer.wasMuted, false);
+  trainer.dispose();
+});
+
+test('the learning rate rises through the first 50 steps to what is chosen', () => {
+  const trainer = newTrainer({ lr: 0.01 });
+  const rates = [1, 24, 25, 10].map((steps) => {
+    losses(trainer, steps);
+    return trainer.optimizer.lr;
+  });
+  assert.deepEqual(rates, [0.01 * (1 / 50), 0.01 * (25 / 50), 0.01, 0.01]);
+  trainer.dispose();
+});
+
 test('with attention alone there is no feed-forward, and runs that were saved with one of zeros go on', () => {
   const [trainer, again] = [newTrainer(), newTrainer()];
   losses(trainer, 3);
@@ -408,6 +444,24 @@ test('every step of a run is found again, to the bit, with the heads that were m
     checkpoints.replay(other, step);
     assert.deepEqual(other.snapshot(), seen.get(step), `${step}`);
   }
+  for (const one of [trainer, other]) one.dispose();
+});
+
+test('a head that was muted at a step at which a state is kept is muted in what is found again', () => {
+  const [trainer, other] = [newTrainer(), newTrainer()];
+  const checkpoints = new Checkpoints();
+  checkpoints.add(trainer);
+  const head = { layer: 0, head: 1 };
+  for (let step = 1; step <= 30; step++) {
+    trainer.train();
+    checkpoints.add(trainer);
+    if (step !== 25) continue;
+    checkpoints.note({ step, head, isMuted: true });
+    trainer.mute(head, true);
+  }
+  checkpoints.replay(other, 30);
+  assert.deepEqual(other.muted, [head]);
+  assert.deepEqual(other.snapshot(), trainer.snapshot());
   for (const one of [trainer, other]) one.dispose();
 });
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { DEFAULTS, Store } from '../web/page/state.js';
+import { PageError } from '../web/page/shared/errors.js';
 import { effect } from '../web/page/shared/signals.js';
 import { Requests } from '../web/page/train/requests.js';
 import { Training } from '../web/page/train/training.js';
@@ -70,6 +71,90 @@ test('where the clock is coarse a call asks for a bounded number of steps', asyn
   FakeWorker.last.answer('advance', [{ losses: [1, 1], snapshot: snapshot(2) }]);
   await advancing;
   assert.ok(run.most > 1 && run.most <= 100, `${run.most}`);
+});
+
+test('a call asks for as many steps as 40 ms hold', async (t) => {
+  const room = await pausedRoom();
+  const [run] = room.runs.value;
+  let now = 100;
+  t.mock.method(performance, 'now', () => now);
+  const advancing = run.advance(10);
+  now += 80;
+  await rest();
+  FakeWorker.last.answer('advance', [{ losses: [1], snapshot: snapshot(10) }]);
+  await advancing;
+  assert.equal(run.most, 5);
+});
+
+test('a run that has ended mutes nothing, and starts no Worker again', async () => {
+  const room = await pausedRoom();
+  const [run] = room.runs.value;
+  run.end();
+  await run.mute({ layer: 0, head: 0 });
+  assert.deepEqual([run.muted.value, FakeWorker.all.length], [[], 1]);
+});
+
+test('a run that was kept goes on from its step, also with the settings that are chosen, and Restart begins at 0', async () => {
+  const room = await pausedRoom();
+  const { steps } = room.words.value;
+  const saved = { step: 120, weights: {}, optimizer: {} };
+  room.resume(room.settings.value, saved);
+  assert.deepEqual(FakeWorker.last.newest('start').args, [room.settings.value, saved]);
+  FakeWorker.last.answer('start', { first: snapshot(120), muted: [] });
+  await rest();
+  assert.deepEqual([FakeWorker.all.length, room.end.value], [2, 120 + steps]);
+  room.restart();
+  assert.equal(FakeWorker.last.newest('start').args[1], undefined);
+  assert.equal(room.end.value, steps);
+  await start();
+  room.play();
+});
+
+test('the speed that was chosen stays while the task does', async () => {
+  const room = await pausedRoom();
+  const { pace } = room.words.value;
+  assert.equal(room.speed.value, pace);
+  room.speed.value = pace + 7;
+  room.change({ seed: 9 });
+  assert.equal(room.speed.value, pace + 7);
+  room.choose('sorting');
+  assert.equal(room.speed.value, room.words.value.pace);
+  await start();
+  room.play();
+});
+
+test('who looks back at the latest step looks at what comes', async () => {
+  const room = await pausedRoom();
+  const stepping = room.stepOnce();
+  await doStep(1);
+  await stepping;
+  room.scrub(0);
+  assert.deepEqual([room.back.value, room.shown.value], [0, 0]);
+  room.scrub(1);
+  assert.deepEqual([room.back.value, room.shown.value], [null, 1]);
+});
+
+test('a text that no run could start with is tried again', async () => {
+  const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
+  room.choose('own');
+  FakeWorker.last.refuse('start', 'ERR_TEXT');
+  await rest();
+  const { length } = FakeWorker.all;
+  room.trainOn(room.settings.value.text);
+  assert.equal(FakeWorker.all.length, length + 1);
+  await start();
+  room.trainOn(room.settings.value.text);
+  assert.equal(FakeWorker.all.length, length + 1, 'it runs');
+  room.play();
+});
+
+test('what was asked of a run that has ended since did not fail', async () => {
+  let failures = 0;
+  const requests = new Requests(await pausedRoom(), () => failures++);
+  await requests.attempt(() => Promise.reject(new PageError('ERR_STALE', 'This run has ended.')));
+  assert.deepEqual([requests.said.value.words, failures], ['', 0]);
+  await requests.attempt(() => Promise.reject(new PageError('ERR_LOAD', 'No room.')));
+  assert.deepEqual([requests.said.value.words, failures], ['No room.', 1]);
 });
 
 test('what a run that was ended still owes does not stop the run that took its place', async () => {

@@ -74,6 +74,14 @@ test('a saved folder says that no token begins or ends a text, and opens with lo
   for (const one of [model, trainer]) one.dispose();
 });
 
+test('a saved folder has a text that is too long for an address', async () => {
+  const trainer = newTrainer();
+  const settings = { ...DEFAULTS.own, text: 'It was a truth. '.repeat(400) };
+  const { settings: read } = await readSaved(zipped(modelFiles(trainer, settings)));
+  assert.deepEqual(read, settings);
+  trainer.dispose();
+});
+
 test('a saved folder keeps which heads are muted, and what they wrote before', async () => {
   const settings = DEFAULTS.reversal;
   const [trainer, other] = [newTrainer(), newTrainer()];
