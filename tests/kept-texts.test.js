@@ -182,6 +182,20 @@ test('a text that was typed stays so though an address brings it', () => {
   assert.equal(keptOf(text), text);
 });
 
+test('the other text of an address is one that was brought, too', () => {
+  const typed = Array.from({ length: 100 }, (_, i) => `typed and not brought ${i}`);
+  for (const text of typed) {
+    mock.timers.tick(60 * SECOND);
+    keepText(text);
+  }
+  mock.timers.tick(60 * SECOND);
+  const text = 'r'.repeat(5003);
+  parseHash(`#explore?corrupted=${text}`);
+  keepText(text, false);
+  assert.equal(keptOf(text), text);
+  assert.deepEqual(typed.map(keptOf), typed);
+});
+
 test('where there is no room, texts that were brought make some, and take none', () => {
   const set = localStorage.setItem.bind(localStorage);
   mock.method(localStorage, 'setItem', (/** @type {string} */ name, /** @type {string} */ text) => {

@@ -71,6 +71,23 @@ test('a refused address is written later, and every view hears of each choice', 
   assert.equal(taken, 1);
 });
 
+test('what a link has just asked for is not lost when something is chosen before its event comes', () => {
+  const { store } = mirrored();
+  globalThis.location.hash = '#train?task=sorting';
+  store.set({ seed: 7 });
+  assert.equal(globalThis.location.hash, '#train?task=sorting');
+  target.dispatchEvent(new Event('hashchange'));
+  const { room, train, seed } = store.get();
+  assert.deepEqual([room, train.settings.task, seed], ['train', 'sorting', 7]);
+});
+
+test('the room that is shown is no other entry, and what changes nothing is told to nobody', () => {
+  const { store, heard } = mirrored();
+  goToRoom(store, 'compare');
+  store.set({ seed: DEFAULTS.seed, room: 'compare' });
+  assert.deepEqual([entries, taken, heard], [0, 0, []]);
+});
+
 test('the skip link leaves the address of what is shown', () => {
   const { store, heard } = mirrored();
   store.set({ seed: 7 });
