@@ -154,6 +154,17 @@ test('a Worker that has heard of files has as long as it takes', () =>
     assert.equal(FakeWorker.all.length, 1);
   }));
 
+test('a Worker that opened files at once, and told of no progress, goes on', () =>
+  inTime(async () => {
+    const session = await ready();
+    const opening = session.open(otherFiles, { onProgress });
+    FakeWorker.last.answer('open', model);
+    await opening;
+    mock.timers.tick(LONG);
+    assert.equal(FakeWorker.last.isTerminated, false);
+    assert.deepEqual([session.files, session.isLost], [otherFiles, false]);
+  }));
+
 for (const isNext of [false, true])
   test(`a Worker that does not hear that files are not wanted is ended${isNext ? ', and another one opens the next' : ''}`, () =>
     inTime(async () => {
