@@ -1,0 +1,54 @@
+// What of an Explore address means something in a run: its last head, token and id, and none beyond.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EXPLORE_DEFAULTS } from '../web/page/explore/address.js';
+import { existingState, possibleState } from '../web/page/explore/possible-state.js';
+
+/** @import { ExploreState } from '../web/page/explore/address.js' */
+
+const run = { layers: 2, heads: 3, n: 5, hasNorms: false };
+const config = { contextLength: 8, vocabSize: 7, numLayers: 2, numHeads: 3, dModel: 6, dFf: 6 };
+const model = { config, predicts: /** @type {const} */ ('next') };
+const [last, beyond] = [
+  { layer: 1, head: 2 },
+  { layer: 1, head: 3 },
+];
+
+/** @param {Partial<ExploreState>} part */
+const state = (part) => ({ ...EXPLORE_DEFAULTS, ...part });
+
+test('the last head, token and id of a run are there, and those after them are not', () => {
+  const pins = [4, 5].map((token) => ({ side: /** @type {const} */ ('query'), token }));
+  const found = existingState(
+    state({ layer: 2, head: 3, muted: [last, beyond], overlay: [beyond, last], pins }),
+    run,
+    model,
+  );
+  const { layer, head, muted, overlay } = found;
+  assert.deepEqual([layer, head, muted, overlay], [1, 2, [last], [last]]);
+  assert.deepEqual(found.pins, pins.slice(0, 1));
+  const ofTokens = (/** @type {Partial<ExploreState>} */ part) => {
+    const { key, target, against, other } = existingState(state(part), run, model);
+    return [key, target, against, other];
+  };
+  assert.deepEqual(ofTokens({ key: 4, target: 6, against: 0, other: last }), [4, 6, 0, last]);
+  assert.deepEqual(ofTokens({ key: 5, target: 7, against: 8, other: beyond }), Array(4).fill(null));
+});
+
+test('nothing is compared with itself', () => {
+  const first = { layer: 0, head: 0 };
+  const possible = (/** @type {Partial<ExploreState>} */ part) =>
+    possibleState(state({ ...first, ...part }), run, model);
+  assert.deepEqual(
+    [possible({ other: first }).other, possible({ other: last }).other],
+    [null, last],
+  );
+  assert.deepEqual(possible({ overlay: [first, last] }).overlay, [last]);
+  assert.equal(possible({ target: 3, against: 3 }).against, null);
+  assert.equal(possible({ target: 3, against: 4 }).against, 4);
+  assert.equal(possible({ of: 'mean', other: first }).other, first, 'with the mean of heads');
+  assert.equal(possible({ of: 'norms' }).of, 'head', 'no norms are there');
+  assert.equal(possible({ before: true }).before, false, 'no head is muted');
+  const muted = possibleState(state({ before: true }), { ...run, muted: [last] }, model);
+  assert.equal(muted.before, true);
+});
