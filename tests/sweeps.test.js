@@ -171,6 +171,9 @@ test('muted heads stay muted in every forward, and ablating them changes nothing
     assert.equal(base, expected.base);
     assert.equal(effects.data[1], 0);
   }
+  const texts = [drawIds(3, 12)];
+  const resampled = await ablation(small, ids, { ...asked, method: 'resample', texts });
+  assert.equal(resampled.effects.data[1], 0);
   const { recovered } = await patching(small, { clean: ids, corrupted: other, ...asked });
   assert.equal(recovered.data[1], 0);
 });
