@@ -50,6 +50,34 @@ test('the mean of ablation is over the text up to the position: later tokens cha
     assert.deepEqual((await ablation(small, text, asked)).effects, effects);
 });
 
+test('patching looks no further than the position: it is that of texts that end there', async () => {
+  const [position, other] = [4, drawIds(2, 9)];
+  for (const how of /** @type {const} */ ([{ of: 'heads' }, { at: 2 }, { of: 'residual' }])) {
+    const asked = { ...question, ...how };
+    const whole = await patching(small, { clean: ids, corrupted: other, position, ...asked });
+    const [clean, corrupted] = [ids, other].map((text) => text.slice(0, position + 1));
+    assert.deepEqual(whole, await patching(small, { clean, corrupted, ...asked }));
+  }
+});
+
+test('what functions hold while they read is free at once: no collector has to find it', async () => {
+  const own = await loadHere({ threads: 1 });
+  const model = smallModel(own, { contextLength: 256 });
+  const text = drawIds(3, 256);
+  const all = {
+    ablation: () => ablation(model, text, { ...question, method: 'mean', position: 255 }),
+    headScores: () => headScores(model, { batch: 1 }),
+    sinks: () => sinks(model, text),
+  };
+  for (const [name, act] of Object.entries(all)) {
+    for (let i = 0; i < 3; i++) await act();
+    const before = own.memoryBytes;
+    for (let i = 0; i < 25; i++) await act();
+    assert.equal(own.memoryBytes, before, name);
+  }
+  own.dispose();
+});
+
 test('sweeps of a model in training mode have no dropout', async () => {
   const model = new hw.Decoder({ model_type: 'gpt2', ...smallConfig }, { dropout: 0.5 });
   const other = drawIds(2, 9);
@@ -103,7 +131,7 @@ test('traces of several forwards are refused', async () => {
   elsewhere.dispose();
 });
 
-test('of weights that are NaN, rollout, flow and the ranks of logitLens are NaN', async () => {
+test('of weights that are NaN, rollout, flow and the ranks of logitLens are NaN, and nothing can be recovered', async () => {
   const broken = smallModel(hw);
   const state = broken.stateDict();
   state['wte.weight'].data[ids[0] * smallConfig.n_embd] = NaN;
@@ -112,6 +140,8 @@ test('of weights that are NaN, rollout, flow and the ranks of logitLens are NaN'
     const { data } = await each(broken, ids, { position: 8 });
     assert.deepEqual([...data], Array(9).fill(NaN));
   }
+  const patched = patching(broken, { clean: ids, corrupted: drawIds(2, 9), ...question });
+  await rejectsCode(patched, 'ERR_VALUE', 'clean and corrupted are NaN', 'expected finite ones');
   const { target } = await logitLens(broken, ids, { target: 3, positions: [0] });
   assert.deepEqual([...(target?.ranks.data ?? [])], Array(3).fill(NaN));
 });
@@ -131,6 +161,17 @@ test('headScores draws its rows as it goes, and refuses more than memory holds',
   // Two tokens a row.
   assert.ok(drawn.callCount() < 20, `${drawn.callCount()} numbers were drawn`);
   await rejectsCode(headScores(short, { batch: 2 ** 31 }), 'ERR_MEMORY', 'ids');
+});
+
+test('headScores repeats 50 tokens where the model takes more, and all that it takes where less', async () => {
+  for (const [sizes, tokens] of /** @type {const} */ ([
+    [{ vocabSize: 60, contextLength: 128 }, 50],
+    [{ vocabSize: 60, contextLength: 81 }, 40],
+    [{ vocabSize: 17, contextLength: 128 }, 17],
+  ])) {
+    const { ids: drawn } = await headScores(smallModel(hw, sizes), { batch: 1 });
+    assert.deepEqual(drawn.shape, [1, 2 * tokens]);
+  }
 });
 
 test('headScores asks for a context of 2 tokens, and takes one', async () => {
