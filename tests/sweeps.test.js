@@ -296,6 +296,7 @@ test('progress comes head by head, and an abort or an error of the caller ends t
   ]) {
     const throws = { onProgress: () => assert.fail(reason) };
     await assert.rejects(run(throws), reason);
+    await assert.rejects(run({ onProgress: () => Promise.reject(reason) }), reason, 'its promise');
     await assert.rejects(run({ signal: AbortSignal.abort(reason) }), reason);
     const last = new AbortController();
     const atLast = (/** @type {any} */ { done, total }) => done === total && last.abort(reason);
