@@ -1,7 +1,7 @@
 // Functions of headwise/understanding at their edges: a position before the last, training mode, and what is asked for wrongly.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { load as loadHere, tensor } from 'headwise';
+import { load as loadHere, tensor, zeros } from 'headwise';
 import {
   ablation,
   flow,
@@ -150,6 +150,33 @@ test('logitLens says how many positions it takes', async () => {
   const asked = logitLens(small, [1, 2], { positions: [0, 0, 1] });
   await rejectsCode(asked, 'ERR_VALUE', 'positions is [0, 0, 1]', 'an array of 1 to 2 positions');
   assert.deepEqual((await logitLens(small, [1, 2], { positions: [1, 1] })).ids.shape, [3, 2, 5]);
+});
+
+test('of equally likely tokens logitLens tells the lowest ids, and a share of sinks has heads above its threshold alone', async () => {
+  const flat = smallModel(hw);
+  const zeroed = Object.entries(flat.stateDict()).map(([name, { shape }]) => [name, zeros(shape)]);
+  flat.loadStateDict(Object.fromEntries(zeroed));
+  const { ids: found } = await logitLens(flat, [1], { top: 3 });
+  assert.deepEqual([...found.data], [0, 1, 2, 0, 1, 2, 0, 1, 2]);
+  // One token attends to itself alone.
+  for (const [threshold, share] of [
+    [0.99, 1],
+    [1, 0],
+  ])
+    assert.equal((await sinks(small, [1], { threshold })).share, share);
+});
+
+test('a head mask that is changed during a sweep does not change it', async () => {
+  const make = () =>
+    tensor([
+      [1, 0.5, 1],
+      [0, 1, 1],
+    ]);
+  const { effects } = await ablation(small, ids, { ...question, headMask: make() });
+  const headMask = make();
+  const onProgress = () => void headMask.data.fill(1);
+  const again = await ablation(small, ids, { ...question, headMask, onProgress });
+  assert.deepEqual(again.effects, effects);
 });
 
 test('headScores draws its rows as it goes, and refuses more than memory holds', async (t) => {
