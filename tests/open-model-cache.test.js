@@ -115,6 +115,39 @@ test('a download that was left goes on with what is in the cache', async () => {
   delete server.files['/big/model.safetensors'];
 });
 
+test('parts that the cache has lost are fetched, before and after one that it has', async () => {
+  const caches = useCaches();
+  const big = writeSafetensors({ a: data(1, [500_000, 10]) });
+  server.files['/big/config.json'] = text;
+  server.files['/big/model.safetensors'] = big;
+  const { a } = await valuesOf(await open(`${server.origin}/big/`));
+  const parts = [...caches.stored.keys()].filter((key) => /%20\d+-\d+$/.test(key));
+  assert.equal(parts.length, 3);
+  caches.stored.delete(parts[0]);
+  caches.stored.delete(parts[2]);
+  // In pieces that end where parts do: from there on the cache goes on, and the connection is elsewhere.
+  /** @type {typeof fetch} */
+  const evenly = async (address, options) => {
+    const response = await fetch(address, options);
+    if (response.status !== 206) return response;
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    let from = 0;
+    const pieces = new ReadableStream({
+      pull(controller) {
+        controller.enqueue(bytes.slice(from, (from += 2 ** 16)));
+        if (from >= bytes.length) controller.close();
+      },
+    });
+    const { status, headers } = response;
+    return new Response(pieces, { status, headers });
+  };
+  const again = await valuesOf(await open(`${server.origin}/big/`, { fetch: evenly }));
+  assert.equal(again.a.length, a.length);
+  assert.ok(again.a.every((value, i) => value === a[i]));
+  assert.ok(parts.every((key) => caches.stored.has(key)));
+  delete server.files['/big/model.safetensors'];
+});
+
 test('a stored part of another length is fetched again, and stored', async () => {
   const caches = useCaches();
   // As browsers answer: a loop that waits for the cache alone lets the test's limit end it.

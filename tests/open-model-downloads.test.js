@@ -118,8 +118,13 @@ test('a server that asks to wait is asked again then, and not at all where that 
     return new Response('', { status: 429, headers: { 'retry-after': '300' } });
   };
   const late = open(`${server.origin}/plain/folder`, { fetch: closed }).then((m) => m.openFiles());
-  await rejectsCode(late, 'ERR_LOAD', 'answered 429, and asks to wait 300 s; expected the file');
+  const words = 'answered 429, and asks to wait 300 s; expected the file';
+  await rejectsCode(late, 'ERR_LOAD', words);
   assert.equal(asked, 1);
+  const headers = { 'retry-after': '300' };
+  const closing = withParts(() => new Response('', { status: 429, headers }));
+  const begun = await open(`${server.origin}/plain/folder`, { fetch: closing });
+  await rejectsCode(valuesOf(begun), 'ERR_LOAD', words);
 });
 
 test('a download that is cut goes on where it was cut', async () => {
@@ -134,6 +139,13 @@ test('a download that is cut goes on where it was cut', async () => {
     starts.slice(2).every((start, i) => start > starts[i + 1] + 900_000),
     `${starts}`,
   );
+});
+
+test('a download that is cut more often than is tried in vain goes on as long as more comes each time', async () => {
+  server.behaviours['/plain/folder/model.safetensors'] = { cutAfter: 500_000, cuts: 7 };
+  const model = await open(`${server.origin}/plain/folder`);
+  areTensors(await valuesOf(model), ['a', 'unwanted', 'b']);
+  assert.equal(server.behaviours['/plain/folder/model.safetensors'].cuts, 0);
 });
 
 test('a download that is cut within the first bytes goes on too', async () => {
