@@ -1,6 +1,7 @@
 // loadModel: a model in many shards, from servers that give parts of files and from those that give whole ones.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { zeros } from 'headwise';
 import { writeSafetensors } from 'headwise/formats';
 import { loadModel } from 'headwise/models';
 import { useCaches } from './fake-caches.js';
@@ -67,6 +68,21 @@ test('of many shards few wait, where a server sends each as a whole: browsers op
   assert.ok(seen.most <= 5, `${seen.most} at once`);
   assert.equal(seen.open, 0);
   model.dispose();
+});
+
+test('shards that are open are left when another one cannot be', async () => {
+  /** @type {string[]} */
+  const left = [];
+  const open = new ReadableStream(
+    {
+      pull: (controller) => controller.enqueue(writeSafetensors({ a: zeros([4]) })),
+      cancel: () => void left.push('a'),
+    },
+    { highWaterMark: 0 },
+  );
+  const source = { config: { model_type: 'gpt2' }, weights: [open, new Blob(['no shard'])] };
+  await rejectsCode(loadModel(hw, source), 'ERR_FORMAT', 'begins with');
+  assert.deepEqual([left, open.locked], [['a'], false]);
 });
 
 test('a shard that is another file when it is read is refused', async () => {

@@ -5,10 +5,11 @@ import { after, afterEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { load } from 'headwise/worker';
 import { tensor } from 'headwise';
+import { writeSafetensors } from 'headwise/formats';
 import { loadModel } from 'headwise/models';
 import { readModelConfig } from '../web/headwise/models/config.js';
 import { commit, serveFiles } from './file-server.js';
-import { engine, rejectsCode, throwsCode } from './helpers.js';
+import { allClose, engine, rejectsCode, throwsCode } from './helpers.js';
 import { checkpoints, readConfig } from './model-fixtures.js';
 import { isTorchs, make, readGroup } from './torch.js';
 
@@ -319,6 +320,43 @@ test('an abort ends the loading, with its reason', async () => {
   const { signal } = controller;
   await assert.rejects(loading(`org/${name}`, { signal, onProgress }), (e) => e === reason);
   await assert.rejects(loading(`org/${name}`, { signal }), (e) => e === reason);
+});
+
+/** A model whose largest matrices take more than a piece, 4 MiB. */
+function wideModel() {
+  const sizes = { n_layer: 1, n_head: 10, n_embd: 640, n_positions: 8, vocab_size: 11 };
+  const config = { model_type: 'gpt2', ...sizes };
+  const model = new hw.Decoder(config);
+  const state = model.stateDict();
+  model.dispose();
+  return { source: { config, weights: writeSafetensors(state) }, state };
+}
+
+test('matrices of int8 that must come whole do, however large a piece is', async () => {
+  const { source, state } = wideModel();
+  const model = await loadModel(hw, source, { dtype: 'int8' });
+  const loaded = model.stateDict();
+  for (const [key, { data, shape }] of Object.entries(state)) {
+    const most = data.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
+    const atol = shape.length === 2 ? most / 200 : 0;
+    allClose(loaded[key], state[key], { rtol: 0, atol, what: key });
+  }
+  model.dispose();
+});
+
+test('an abort in the last word of progress rejects too, and the engine keeps nothing', async () => {
+  const { source } = wideModel();
+  const reason = new Error('another model');
+  const attempt = async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const onProgress = ({ loaded = 0, total = 0 }) => loaded === total && controller.abort(reason);
+    await assert.rejects(loadModel(hw, source, { signal, onProgress }), (e) => e === reason);
+  };
+  await attempt();
+  const { memoryBytes } = hw;
+  for (let i = 0; i < 5; i++) await attempt();
+  assert.equal(hw.memoryBytes, memoryBytes);
 });
 
 test('a matrix of 8 or 16 bits takes no gradient, and says so; frozen, it computes with gradients on', async () => {
