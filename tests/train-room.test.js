@@ -398,6 +398,20 @@ test('a head that is not muted keeps what it writes when it is unmuted', () => {
   trainer.dispose();
 });
 
+test('a trainer that is disposed of leaves no memory behind', async () => {
+  const own = await load({ threads: 1 });
+  const act = () => {
+    const trainer = new Trainer(own, drawnTasks.reversal, { ...DEFAULTS.reversal, layers: 3 });
+    trainer.train();
+    trainer.dispose();
+  };
+  for (let i = 0; i < 3; i++) act();
+  const first = own.memoryBytes;
+  for (let i = 0; i < 40; i++) act();
+  assert.equal(own.memoryBytes, first);
+  own.dispose();
+});
+
 test('the learning rate rises through the first 50 steps to what is chosen', () => {
   const trainer = newTrainer({ lr: 0.01 });
   const rates = [1, 24, 25, 10].map((steps) => {

@@ -141,6 +141,12 @@ test('what is no saved run is refused by name, in one sentence, and so are two r
   const { 'optimizer.safetensors': _, ...some } = files;
   await refused(unzipped(some), `x: ${not}: it has no optimizer.safetensors.`);
   await refused(zipped(some), `x.zip: ${not}: it has no optimizer.safetensors.`);
+  const told = JSON.parse(new TextDecoder().decode(files['training.json']));
+  for (const step of [undefined, 'x', -5, 1.5]) {
+    const bad = new TextEncoder().encode(JSON.stringify({ ...told, step }));
+    const words = `x: ${not}: training.json names no step.`;
+    await refused(unzipped({ ...files, 'training.json': bad }), words);
+  }
   await refused(
     [...zipped(files, 'a'), ...zipped(files, 'b')],
     'There are 2 saved runs (a.zip, b.zip). Open one of them.',

@@ -80,6 +80,7 @@ export async function readSaved(found) {
     const read = readerOf(files);
     const told = JSON.parse(strFromU8(await read(TOLD)));
     const { address, text, step, muted: heads = [], wasMuted = false, loss } = told;
+    if (!(Number.isInteger(step) && step >= 0)) throw new Error(`${TOLD} names no step`);
     const { settings } = parseTrain(new URLSearchParams(String(address)));
     const weights = await plainTensors(await read('model.safetensors'));
     const optimizer = await plainTensors(await read('optimizer.safetensors'));

@@ -257,6 +257,7 @@ export class Trainer {
   }
 
   dispose() {
+    this.optimizer.dispose();
     this.model.dispose();
   }
 }
