@@ -191,6 +191,7 @@ hostedTest(
     );
     await page.waitForSelector('#explore-waiting:not([hidden])');
     assert.match(await textOf(page, '#explore-waiting'), /Loading the model Cancel/);
+    assert.equal(await textOf(page, '#explore-message'), 'Loading …');
     await page.click('#explore-waiting button');
     await page.waitForSelector('#explore-waiting[hidden]');
     await page.waitForFunction(() => !location.hash.includes('model='));

@@ -61,11 +61,9 @@ export function connectOpening(room) {
       room.say('Loading …');
       await session.open(files, {
         signal: mine.signal,
-        onProgress({ fraction, label = 'Loading' }) {
-          if (!isWanted()) return;
-          // How far it is, the bar says: a screen reader reads each new message.
-          room.say(`${label} …`);
-          waiting.reach(fraction);
+        // The bar says how far it is: a screen reader reads each new message.
+        onProgress(fraction) {
+          if (isWanted()) waiting.reach(fraction);
         },
       });
       if (isWanted() && session.model) {

@@ -16,7 +16,7 @@
  * @import { What } from './worker/rows.js'
  *
  * @typedef {object} Opening
- * @property {(progress: { fraction: number, label?: string }) => void} onProgress
+ * @property {(fraction: number) => void} onProgress
  * @property {AbortSignal} [signal]
  *
  * @typedef {'view' | 'report'} Asker who asks: each ends its own questions alone
@@ -152,10 +152,10 @@ export class Session {
     let isHeard = !this.#hasAnswered;
     const asked = this.#remote.open(
       files,
-      (/** @type {{ fraction: number, label?: string }} */ progress) => {
+      (/** @type {number} */ fraction) => {
         isHeard = true;
         this.#hasAnswered = true;
-        onProgress(progress);
+        onProgress(fraction);
       },
       signal,
     );

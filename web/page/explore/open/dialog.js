@@ -3,7 +3,7 @@
  *
  * @import { Found } from '../../shared/dropped.js'
  *
- * @typedef {(progress: { fraction: number, label?: string }) => void} OnProgress
+ * @typedef {(fraction: number) => void} OnProgress
  */
 
 import { byId } from '../../shared/dom.js';
@@ -44,7 +44,7 @@ const whyNot = (error, isCancelled) =>
 /** The reading of files, of which the dialog tells. @param {() => void} gaveUp called when nothing of it was opened */
 function createWork(gaveUp) {
   const message = signal(told(''));
-  /** @type {import('../../shared/signals.js').Signal<Parameters<OnProgress>[0] | undefined>} */
+  /** @type {import('../../shared/signals.js').Signal<number | undefined>} */
   const progress = signal(undefined);
   /** @type {AbortController | undefined} */
   let work;
@@ -81,10 +81,10 @@ function createWork(gaveUp) {
       work = mine;
       show();
       message.value = told('');
-      turnTo('.open-working button', { fraction: 0 });
+      turnTo('.open-working button', 0);
       const isMine = () => work === mine;
-      const onProgress = (/** @type {typeof progress.value} */ now) => {
-        if (isMine()) progress.value = now;
+      const onProgress = (/** @type {number} */ fraction) => {
+        if (isMine()) progress.value = fraction;
       };
       /** @type {T | undefined} */
       let result;
@@ -123,13 +123,14 @@ export function createOpenDialog(open, openNamed, gaveUp) {
   };
   const parts = () => {
     const { words, isError } = message.value;
-    const { fraction = 0, label = 'Loading' } = progress.value ?? {};
-    return html`<div class="open-working" ?hidden=${!progress.value}>
+    const isReading = progress.value !== undefined;
+    const fraction = progress.value ?? 0;
+    return html`<div class="open-working" ?hidden=${!isReading}>
         <progress max="1" aria-label="Read so far" .value=${fraction}></progress>
-        <span class="note">${label} … ${Math.round(100 * fraction)} %</span>
+        <span class="note">Loading … ${Math.round(100 * fraction)} %</span>
         <button type="button" class="quiet" @click=${cancel}>Cancel</button>
       </div>
-      <div class="row" id="explore-choose" ?hidden=${progress.value}>
+      <div class="row" id="explore-choose" ?hidden=${isReading}>
         <button type="button" autofocus @click=${choose}>Choose files…</button>
         <input type="file" multiple hidden aria-label="Files to open" @change=${chosen} />
         <button type="button" @click=${choose}>Choose a folder…</button>

@@ -65,17 +65,14 @@ const sizesOf = ({ contextLength, vocabSize, numLayers, numHeads, dModel, dFf })
 
 /**
  * @param {ModelFiles | HostedModel | TensorFiles} files
- * @param {(progress: { fraction: number, label?: string }) => void} onProgress
+ * @param {(fraction: number) => void} onProgress
  * @param {AbortSignal} [signal]
  * @returns {Promise<ModelSummary>}
  */
 export async function open(files, onProgress, signal) {
   const pause = take('open', signal);
-  onProgress({ fraction: 0, label: 'Loading the engine' });
-  const how = {
-    signal,
-    onProgress: (/** @type {number} */ fraction) => onProgress({ fraction, label: 'Loading' }),
-  };
+  onProgress(0);
+  const how = { signal, onProgress };
   const next =
     'tensors' in files
       ? { tensors: await openTensors(await engine(), files, how) }
