@@ -28,15 +28,22 @@ const isOurs = (name) => name.startsWith(PREFIX);
 const isFile = (url, { ok, headers }) =>
   ok && (url.endsWith('.html') || !/^text\/html\b/.test(headers.get('content-type') ?? ''));
 
-/** Fetches what no earlier build has left: a name with a hash always means the same bytes. */
+/**
+ * What an earlier build has left, or else what the network has: a name with a hash always means the same bytes.
+ *
+ * @param {string} url
+ */
+async function get(url) {
+  if (url === INDEX) return fetch(url, { cache: 'reload' });
+  const known = await caches.match(url);
+  if (!known) return fetch(url);
+  return isFile(url, known) ? known : fetch(url, { cache: 'reload' });
+}
+
 async function fill() {
   const cache = await caches.open(NAME);
   for (const url of KEPT) {
-    const known = url === INDEX ? undefined : await caches.match(url);
-    const response =
-      known && isFile(url, known)
-        ? known
-        : await fetch(url, { cache: url === INDEX || known ? 'reload' : 'default' });
+    const response = await get(url);
     if (!isFile(url, response)) throw new Error(`${url}: ${response.status}`);
     // A copy is not one of a redirect, which a browser refuses for a page: some hosts lead from index.html to /.
     await cache.put(url, new Response(response.body, response));
