@@ -16,6 +16,7 @@ import { runNode } from './child.js';
 import { engine } from './helpers.js';
 import { checkpoints, readConfig, readTensors } from './model-fixtures.js';
 
+const hw = await engine();
 const folder = await mkdtemp(join(tmpdir(), 'headwise-make-'));
 after(() => rm(folder, { recursive: true }));
 
@@ -51,8 +52,6 @@ test('the published shapes have as many weights as their names say', () => {
     ['Qwen3-0.6B', 596_049_920],
   ]);
 });
-
-const hw = await engine();
 
 for (const dtype of ['float32', 'float16', 'bfloat16'])
   test(`a model of ${dtype} is a file that loads, with normal weights, norms of 1 and biases of 0`, async () => {

@@ -16,6 +16,8 @@ import {
   weightBytes,
 } from './served-models.js';
 
+const hw = await engine();
+
 test('unwanted tensors are not fetched, and small gaps are', async () => {
   const model = await open('org/model');
   areTensors(await valuesOf(model, (name) => name !== 'unwanted'), ['a', 'b']);
@@ -213,8 +215,6 @@ test('an abort rejects with the signal’s reason: while nothing comes, between 
     delete server.behaviours['/plain/folder/model.safetensors'];
   }
 });
-
-const hw = await engine();
 
 test('loadGpt2 reads shards, parts and cut connections as the others do, and says what shards lack', async () => {
   const state = smallModel(hw).stateDict();
