@@ -43,7 +43,7 @@ const controls = (session) => html`
       @click=${() => (session.isRunning ? session.stop() : session.start())}>
       ${drawn(() => (session.isRunning ? 'Stop' : 'Run the benchmark'))}
     </button>
-    <label for="bench-all">
+    <label class="check" for="bench-all">
       <input
         type="checkbox"
         id="bench-all"
