@@ -52,7 +52,7 @@ export function curvesChart({ title, value, longest, end, top, format, curves, m
       )}
       ${[0, end / 2, end].map(
         (x, i) =>
-          svg`<text class="chart-x" style="text-anchor: ${['start', 'middle', 'end'][i]}" x=${across(x)} y=${HEIGHT - 6}>${formatCount(Math.round(x))}</text>`,
+          svg`<text class="chart-x" style="text-anchor: ${['start', 'middle', 'end'][i]}" x=${across(x)} y=${HEIGHT - 6}>${formatCount(Math.round(x))}${i === 2 ? ' steps' : ''}</text>`,
       )}
       ${marks.map((mark, i) => (mark === undefined ? '' : upright(mark, `train-mark ${curves[i].of}`)))}
       ${upright(Math.min(at, end), 'train-now')}
