@@ -57,7 +57,7 @@ roomTest(
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
-    await says(page, '.lens-list', new RegExp(`After layer 0, at .*${firstPin + 2}`));
+    await says(page, '.lens-list', new RegExp(`After L0, at .*${firstPin + 2}`));
     await page.click('#explore-lens summary');
     await page.waitForFunction(() => !document.querySelector('#explore-lens .lens-table'));
   },
@@ -71,11 +71,11 @@ roomTest(
     const cell = `#explore-lens .lens-table tbody tr:nth-child(2) td:nth-child(${n + 1}) button`;
     await page.waitForSelector(cell);
     await page.click(cell);
-    await says(page, '.lens-list', new RegExp(`^After layer 0, at .*${n}`));
+    await says(page, '.lens-list', new RegExp(`^After L0, at .*${n}`));
     await page.click('#explore-text [data-at="4"]');
-    await says(page, '.lens-list', new RegExp(`^After layer ${layers - 1}, at [^ ]* ?5`));
+    await says(page, '.lens-list', new RegExp(`^After L${layers - 1}, at [^ ]* ?5`));
     await page.evaluate(() => void (location.hash = '#explore?mode=why&text=one+two'));
-    await says(page, '.lens-list', new RegExp(`^After layer ${layers - 1}, at ␣?two`));
+    await says(page, '.lens-list', new RegExp(`^After L${layers - 1}, at ␣?two`));
     assert.equal((await page.$$('#explore-lens .lens-table [tabindex="0"]')).length, 1);
   },
 );

@@ -73,7 +73,7 @@ function createLens(room) {
 /** The list of a cell. @param {RunSummary} run @param {LensCell} cell @param {{ row: number, at: number }} where @param {string} target */
 function list({ tokens }, { top, rank, share }, { row, at }, target) {
   const most = top[0].share;
-  return html`<h4>${row === 0 ? 'Embedding' : `After layer ${row - 1}`}, at ${tokenName(tokens[at], at)}</h4>
+  return html`<h4>${row === 0 ? 'Embedding' : `After L${row - 1}`}, at ${tokenName(tokens[at], at)}</h4>
     <table class="bars next-tokens" aria-label="The likeliest tokens there">
       <tbody>
         ${top.map(
