@@ -91,7 +91,7 @@ export function tours(room) {
         </p>
       </div>
       <div class="tour-buttons">
-        ${button(isLast ? 'End of the tour' : 'Skip the tour', isLast ? end : skip, { id: 'explore-tour-end' })}
+        ${button(isLast ? 'End the tour' : 'Skip the tour', isLast ? end : skip, { id: 'explore-tour-end' })}
         ${step > 0 ? button('Back', to(step - 1)) : ''}
         ${isLast ? '' : button('Next', to(step + 1), { kind: 'primary', id: 'explore-tour-next' })}
       </div>

@@ -15,7 +15,7 @@ import { tokenName } from '../bars.js';
 const methods = html`<ul class="explore-read" id="explore-read">
   <li>
     <b>Attribution</b> measures what a head writes for this token. The parts of the model add up to
-    the token’s logit.
+    the token’s logit, its score before the softmax.
   </li>
   <li>
     <b>Ablation</b> measures what is lost without the head. This includes how later layers use its
