@@ -19,15 +19,20 @@ export function spanWords({ queries, keys, isPooled, ms }) {
   );
 }
 
+/** What the full matrices would take: more, where the text is not short. @param {number} kept @param {number} full in bytes */
+const matrixWords = (kept, full) =>
+  kept < full
+    ? ` (the full matrices would take ${formatBytes(full)}).`
+    : `, in proportion to the text’s length. The full matrices would take ${formatBytes(full)} here, but grow with its square.`;
+
 /** All maps of the run. @param {Explorer} room */
 export function costWords({ run, hasModel }) {
   if (!run.value) return '';
   const { n, layers, heads, ms, bytes, residualBytes } = run.value;
   const read = hasModel.value ? `: read in ${formatTime(ms)}` : '';
-  const matrices = formatBytes(4 * layers * heads * n * n);
   return (
     `${plural(n, 'token')}, ${layers} × ${heads} heads${read}. ` +
-    `Kept for the maps: ${formatBytes(bytes)} (the full matrices would take ${matrices}).` +
+    `Kept for the maps: ${formatBytes(bytes)}${matrixWords(bytes, 4 * layers * heads * n * n)}` +
     (residualBytes > 0
       ? ` Another ${formatBytes(residualBytes)} lets muting start at the head’s layer.`
       : '')
