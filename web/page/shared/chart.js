@@ -28,7 +28,7 @@ import { area, line } from 'd3-shape';
 import { html, svg } from './template.js';
 
 const HEIGHT = 250;
-const [TOP, RIGHT, LEFT] = [16, 22, 56];
+const [TOP, RIGHT, BOTTOM, LEFT] = [16, 22, HEIGHT - 54, 56];
 /** Narrower charts leave out every other tick's words. */
 const NARROW = 340;
 
@@ -39,16 +39,14 @@ const extent = (values) => [Math.min(...values), Math.max(...values)];
 const logScale = ([low, high], range) => scaleLog().domain([low, high]).range(range);
 
 /** @param {Chart} chart */
-function scalesOf({ width, x, series, below }) {
+function scalesOf({ width, x, series }) {
   const points = series.flatMap((one) => one.points);
-  const bottom = HEIGHT - (below ? 54 : 40);
   const xs = extent(x.ticks ?? points.map((point) => point.x));
   const ys = extent(points.flatMap((point) => [point.y, point.high ?? point.y]));
   const [low, high] = points.length ? ys : [1, 10];
   return {
-    bottom,
     across: logScale(xs, [LEFT, width - RIGHT]),
-    up: logScale([low * 0.7, high * 1.5], [bottom, TOP]),
+    up: logScale([low * 0.7, high * 1.5], [BOTTOM, TOP]),
   };
 }
 
@@ -73,7 +71,7 @@ function rowsOf({ ticks }, [low, high]) {
 }
 
 /** @param {Chart} chart @param {ReturnType<typeof scalesOf>} scales */
-function axes({ width, x, y, below = [], series }, { bottom, across, up }) {
+function axes({ width, x, y, below = [], series }, { across, up }) {
   const ticks = x.ticks ?? across.ticks(6);
   const isNarrow = width < NARROW;
   const hasData = series.some(({ points }) => points.length > 0);
@@ -84,16 +82,16 @@ function axes({ width, x, y, below = [], series }, { bottom, across, up }) {
       ) => svg`<line class="chart-grid" x1=${LEFT} x2=${width - RIGHT} y1=${up(value)} y2=${up(value)}></line>
         <text class="chart-y" x=${LEFT - 8} y=${up(value) + 4}>${y.format(value)}</text>`,
     )}
-    <line class="chart-axis" x1=${LEFT} x2=${width - RIGHT} y1=${bottom} y2=${bottom}></line>
+    <line class="chart-axis" x1=${LEFT} x2=${width - RIGHT} y1=${BOTTOM} y2=${BOTTOM}></line>
     ${ticks.map((value, i) =>
       isNarrow && i % 2
         ? ''
-        : svg`<text class="chart-x" x=${across(value)} y=${bottom + 16}>${x.format(value)}</text>`,
+        : svg`<text class="chart-x" x=${across(value)} y=${BOTTOM + 16}>${x.format(value)}</text>`,
     )}
     ${below.map(({ x: value, words }) =>
       isNarrow && ticks.indexOf(value) % 2
         ? ''
-        : svg`<text class="chart-x strong" x=${across(value)} y=${bottom + 31}>${words}</text>`,
+        : svg`<text class="chart-x strong" x=${across(value)} y=${BOTTOM + 31}>${words}</text>`,
     )}
     <text class="chart-x" x=${(LEFT + width - RIGHT) / 2} y=${HEIGHT - 6}>${x.label}</text>`;
 }
@@ -125,7 +123,7 @@ export function chart(description) {
       ${axes(description, scales)}
       ${
         mark &&
-        svg`<line class="chart-mark" x1=${scales.across(mark.x)} x2=${scales.across(mark.x)} y1=${TOP} y2=${scales.bottom}></line>
+        svg`<line class="chart-mark" x1=${scales.across(mark.x)} x2=${scales.across(mark.x)} y1=${TOP} y2=${BOTTOM}></line>
           <text class="chart-x strong" x=${scales.across(mark.x)} y=${TOP - 4}>${mark.words}</text>`
       }
       ${series.filter(({ points }) => points.length > 0).map((one) => lineOf(one, scales))}
