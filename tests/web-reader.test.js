@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeSafetensors } from 'headwise/formats';
 import { openWeb } from '../web/headwise/formats/web-reader.js';
+import { useCaches } from './fake-caches.js';
 import { data, rejectsCode } from './helpers.js';
 
 const bytes = writeSafetensors({
@@ -39,10 +40,10 @@ function serverOf({ hidden = [], instead = () => undefined, content = bytes } = 
   };
 }
 
-/** @param {How} [how] */
-const open = (how) =>
+/** @param {How} [how] @param {boolean} [isKept] */
+const open = (how, isKept = false) =>
   openWeb(new URL('http://files.test/a.bin'), {
-    ...{ fetch: serverOf(how), signal: undefined, isKept: false },
+    ...{ fetch: serverOf(how), signal: undefined, isKept },
   });
 
 /** @param {Awaited<ReturnType<typeof open>>} reader */
@@ -93,4 +94,22 @@ test('a whole file of another version is no part of this one', async () => {
     n > 0 ? new Response(bytes, { headers: { etag: '"2"' } }) : undefined;
   const reader = await open({ instead: changed });
   await rejectsCode(readAll(reader), 'ERR_LOAD', 'changed while it was read');
+});
+
+test('a part that the cache has is not fetched again where a piece ends within it', async () => {
+  const caches = useCaches();
+  const content = new Uint8Array(2 ** 16 + 2 ** 24 + 1000).map((_, i) => i % 251);
+  const readKept = async () => {
+    const reader = await open({ content }, true);
+    reader.plan([[0, content.length]]);
+    assert.ok((await readAll(reader)).equals(content));
+  };
+  await readKept();
+  const parts = [...caches.stored.keys()].filter((key) => /%20\d+-\d+$/.test(key));
+  assert.equal(parts.length, 3);
+  const second = caches.stored.get(parts[1]);
+  caches.stored.delete(parts[0]);
+  await readKept();
+  assert.ok(parts.every((key) => caches.stored.has(key)));
+  assert.equal(caches.stored.get(parts[1]), second, 'it was not stored again');
 });

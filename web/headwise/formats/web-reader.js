@@ -79,6 +79,8 @@ export class WebReader extends ArrivingReader {
   #end = new AbortController();
   #streamEnd = 0;
   #failures = 0;
+  /** What has come after the part that is read. @type {Uint8Array} */
+  #ahead = new Uint8Array(0);
   /** What has come of the part that will be stored. @type {Uint8Array<ArrayBuffer> | undefined} */
   #storing;
   #storedAt = 0;
@@ -115,7 +117,14 @@ export class WebReader extends ArrivingReader {
     this.#end = new AbortController();
     this.#stream?.cancel().catch(() => undefined);
     this.#stream = undefined;
+    this.#ahead = new Uint8Array(0);
     this.#storing = undefined;
+  }
+
+  /** Where the part ends that is being stored, or else the one that begins here. */
+  get #partEnd() {
+    const start = this.#storing === undefined ? this.#at : this.#storedAt;
+    return Math.min(start + storedBytes, this.#streamEnd);
   }
 
   /** The part that begins here, from the cache. One of another length was not stored by this. */
@@ -123,33 +132,26 @@ export class WebReader extends ArrivingReader {
     if (this.#storing !== undefined || this.#file.version === '') {
       return undefined;
     }
-    const end = Math.min(this.#at + storedBytes, this.#streamEnd);
+    const end = this.#partEnd;
     const stored = await this.#cache?.match(`${this.#file.version} ${this.#at}-${end}`);
     return stored?.bytes.length === end - this.#at ? stored.bytes : undefined;
   }
 
-  /** @param {Uint8Array} bytes that came, from #at on */
+  /** @param {Uint8Array} bytes that came, from #at on, of one part */
   async #store(bytes) {
     if (this.#cache === undefined || this.#file.version === '') {
       return;
     }
-    let start = 0;
-    while (start < bytes.length) {
-      const at = this.#at + start;
-      if (this.#storing === undefined) {
-        this.#storing = newArray(Uint8Array, Math.min(storedBytes, this.#streamEnd - at));
-        this.#storedAt = at;
-      }
-      const filled = at - this.#storedAt;
-      const taken = bytes.subarray(start, start + this.#storing.length - filled);
-      this.#storing.set(taken, filled);
-      start += taken.length;
-      if (filled + taken.length === this.#storing.length) {
-        const whole = this.#storing;
-        const end = this.#storedAt + whole.length;
-        this.#storing = undefined;
-        await this.#cache.put(`${this.#file.version} ${this.#storedAt}-${end}`, whole);
-      }
+    if (this.#storing === undefined) {
+      this.#storing = newArray(Uint8Array, this.#partEnd - this.#at);
+      this.#storedAt = this.#at;
+    }
+    const whole = this.#storing;
+    this.#storing.set(bytes, this.#at - this.#storedAt);
+    const end = this.#storedAt + whole.length;
+    if (this.#at + bytes.length === end) {
+      this.#storing = undefined;
+      await this.#cache.put(`${this.#file.version} ${this.#storedAt}-${end}`, whole);
     }
   }
 
@@ -162,12 +164,19 @@ export class WebReader extends ArrivingReader {
         return undefined;
       }
     }
-    const { done, value } = await this.signals.reduce(orAbort, this.#stream.read());
-    if (done) {
-      this.#stream = undefined;
-      throw new PassingError('ERR_LOAD', `${this.name}: the connection was cut; expected the rest`);
+    if (this.#ahead.length === 0) {
+      const { done, value } = await this.signals.reduce(orAbort, this.#stream.read());
+      if (done) {
+        this.#stream = undefined;
+        const problem = `${this.name}: the connection was cut; expected the rest`;
+        throw new PassingError('ERR_LOAD', problem);
+      }
+      this.#ahead = this.checkPiece(value).subarray(0, this.#streamEnd - this.#at);
     }
-    return this.checkPiece(value).subarray(0, this.#streamEnd - this.#at);
+    // No further than the part: the next one may be in the cache.
+    const bytes = this.#ahead.subarray(0, this.#partEnd - this.#at);
+    this.#ahead = this.#ahead.subarray(bytes.length);
+    return bytes;
   }
 
   /** @param {unknown} cause why a connection was cut, time and again */
