@@ -1,7 +1,8 @@
 import { checkOptions } from '../checks/check.js';
+import { checkTensor } from '../tensor/operand.js';
 import { newArray } from '../tensor/shape.js';
 import { magic } from './npy-header.js';
-import { byteLengthOf, bytesOf, checkWritable } from './write-safetensors.js';
+import { byteLengthOf, bytesOf } from './write-safetensors.js';
 
 /** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
 
@@ -15,7 +16,7 @@ import { byteLengthOf, bytesOf, checkWritable } from './write-safetensors.js';
  */
 export function writeNpy(tensor, options) {
   checkOptions(options, [], 'writeNpy');
-  const checked = checkWritable(tensor, 'tensor');
+  const checked = checkTensor(tensor, 'tensor');
   const { dtype, shape } = checked;
   const descr = dtype === 'bool' ? '|b1' : '<f4';
   // A tuple of one has a comma in Python.

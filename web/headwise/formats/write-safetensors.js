@@ -1,25 +1,11 @@
 import { checkTensor, copyData } from '../tensor/operand.js';
 import { describe } from '../checks/describe.js';
-import { HeadwiseError, misfit, misshapen } from '../checks/error.js';
+import { HeadwiseError, misfit } from '../checks/error.js';
 import { entriesOf, isPlain, reading } from '../checks/foreign.js';
 import { newArray } from '../tensor/shape.js';
-import { elementsOf, expectedShape } from './convert.js';
 
 /** @typedef {import('../tensor/operand.js').Operand} Operand */
 /** @typedef {import('../tensor/tensor.js').AnyTensor} AnyTensor */
-
-/**
- * @param {unknown} value
- * @param {string} name
- * @returns {Operand} with a shape that files can have
- */
-export function checkWritable(value, name) {
-  const tensor = checkTensor(value, name);
-  if (Number.isNaN(elementsOf(tensor.shape))) {
-    throw misshapen(tensor.shape, name, expectedShape);
-  }
-  return tensor;
-}
 
 /** Characters of a name as JSON: readSafetensors takes twice as many of all that a header says of a tensor. */
 const longestName = 2 ** 15;
@@ -78,7 +64,7 @@ function checkTensors(tensors) {
   /** @type {[string, Operand][]} */
   const named = entries.map(([name, value]) => [
     name,
-    checkWritable(value, `tensors[${describe(name)}]`),
+    checkTensor(value, `tensors[${describe(name)}]`),
   ]);
   const isBool = (/** @type {Operand} */ { dtype }) => Number(dtype === 'bool');
   return named.sort(([, a], [, b]) => isBool(a) - isBool(b));
