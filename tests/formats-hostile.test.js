@@ -177,6 +177,11 @@ const safetensors = [
     'tensor "x": truncated: its data ends at byte 4398046511104',
   ],
   [
+    'terabytes in one row',
+    safetensorsFile({ x: info('U8', [1, 2 ** 42], [0, 2 ** 42]) }, 8),
+    'tensor "x": truncated: its data ends at byte 4398046511104',
+  ],
+  [
     'data that lacks a byte',
     good.slice(0, -1),
     'tensor "x": truncated: its data ends at byte 8, but the file has 7 bytes of data',
@@ -206,6 +211,7 @@ const npy = [
   ['an empty file', new Uint8Array(0), 'begins with ""'],
   ['another kind of file', writeSafetensors({ x: tensor([1]) }), 'begins with'],
   ['only the first bytes', goodNpy.slice(0, 7), 'begins with'],
+  ['another signature', goodNpy.with(5, 0), 'begins with ".NUMP..."'],
   ['version 0', npyFile(header, 12, { version: 0 }), 'is .npy version 0.0'],
   ['version 4', npyFile(header, 12, { version: 4 }), 'is .npy version 4.0'],
   ['no length', goodNpy.slice(0, 9), 'truncated: ends 1 bytes'],

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { readNpy, writeNpy } from 'headwise/formats';
 import { zeros } from 'headwise';
 import { npyFile, sameValues, sourcesOf, tensors } from './formats.js';
+import { data, rejectsCode } from './helpers.js';
 
 test('tensors that are written to .npy are read again', async () => {
   for (const x of Object.values(tensors))
@@ -13,6 +14,14 @@ test('tensors that are written to .npy are read again', async () => {
       assert.equal(read.dtype, x.dtype);
       sameValues(read.data, x.data, 'npy');
     }
+});
+
+test('a .npy file of more values than are read at a time is read whole, and its bytes are counted', async () => {
+  const x = data(1, [2 ** 20 + 3]);
+  const file = writeNpy(x);
+  sameValues((await readNpy(file)).data, x.data, 'npy');
+  const words = `truncated: ${4 * x.data.length - 1} bytes of data`;
+  await rejectsCode(readNpy(file.slice(0, -1)), 'ERR_FORMAT', words);
 });
 
 test('a written .npy file has the header that numpy writes, and its data at a multiple of 64', () => {

@@ -128,6 +128,12 @@ test('a written .safetensors file begins its data at a multiple of 8, and its nu
   }
 });
 
+test('of truth values every byte but 0 is true', async () => {
+  const info = { dtype: 'BOOL', shape: [4], data_offsets: [0, 4] };
+  const file = safetensorsFile({ x: info }, Uint8Array.of(0, 1, 2, 255));
+  assert.deepEqual([...(await readSafetensors(file)).tensors.x.data], [0, 1, 1, 1]);
+});
+
 test('a name as long as may be written is read, and a longer one is refused', async () => {
   const longest = '"'.repeat(2 ** 14 - 1); // each takes two characters of JSON
   const read = await readSafetensors(writeSafetensors({ [longest]: tensor([1]) }));
