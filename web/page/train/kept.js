@@ -45,12 +45,14 @@ async function use(mode, act) {
 /** Keeps a run in place of the one before. @param {Kept} run */
 export const keep = (run) => use('readwrite', (store) => store.put(run, KEY));
 
+/** Whether it counts the steps that a run has done. @param {unknown} step */
+export const isStep = (step) => Number.isInteger(step) && Number(step) >= 0;
+
 /** Whether it can be gone on with here: another version may have kept another task. @param {any} run @returns {run is Kept} */
 const isRun = (run) =>
   TASKS.includes(run?.settings?.task) &&
   Number.isInteger(run.settings.seed) &&
-  Number.isInteger(run.saved?.step) &&
-  run.saved.step >= 0;
+  isStep(run.saved?.step);
 
 /** @returns {Promise<Kept | undefined>} undefined: there is none, or this browser keeps nothing */
 export async function keptRun() {

@@ -12,6 +12,7 @@ import { readSafetensors } from '../../headwise/formats.js';
 import { PageError, withStop } from '../shared/errors.js';
 import { unzipped } from '../shared/unzip.js';
 import { mutedName } from './files.js';
+import { isStep } from './kept.js';
 import { parseTrain } from './settings.js';
 
 /** What tells a saved run from any other folder. */
@@ -80,7 +81,7 @@ export async function readSaved(found) {
     const read = readerOf(files);
     const told = JSON.parse(strFromU8(await read(TOLD)));
     const { address, text, step, muted: heads = [], wasMuted = false, loss } = told;
-    if (!(Number.isInteger(step) && step >= 0)) throw new Error(`${TOLD} names no step`);
+    if (!isStep(step)) throw new Error(`${TOLD} names no step`);
     const { settings } = parseTrain(new URLSearchParams(String(address)));
     const weights = await plainTensors(await read('model.safetensors'));
     const optimizer = await plainTensors(await read('optimizer.safetensors'));
