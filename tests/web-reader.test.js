@@ -13,7 +13,7 @@ const bytes = writeSafetensors({
 /**
  * @typedef {object} How
  * @property {string[]} [hidden] of another origin a browser shows content-range and etag only if the server says so
- * @property {(range: string | undefined, n: number) => Response | undefined} [instead]
+ * @property {(range: string | undefined, n: number, signal?: AbortSignal) => Response | Promise<Response> | undefined | void} [instead]
  * @property {Uint8Array<ArrayBuffer>} [content]
  *
  * @param {How} [how]
@@ -21,9 +21,12 @@ const bytes = writeSafetensors({
  */
 function serverOf({ hidden = [], instead = () => undefined, content = bytes } = {}) {
   let n = 0;
-  return async (/** @type {string} */ _, /** @type {{ headers: { range?: string } }} */ asked) => {
+  return async (
+    /** @type {string} */ _,
+    /** @type {{ headers: { range?: string }, signal?: AbortSignal }} */ asked,
+  ) => {
     const { range } = asked.headers;
-    const other = instead(range, n++);
+    const other = await instead(range, n++, asked.signal);
     if (other) return other;
     const [, start, last] = /(\d+)-(\d+)/.exec(range ?? '')?.map(Number) ?? [
       0,
@@ -78,6 +81,69 @@ test('bytes are passed over within the part that is being fetched', async () => 
   await reader.read(70_000);
   assert.equal(await reader.skip(500_000), 500_000);
   areAt(await reader.read(1000), 570_000);
+});
+
+test('a run that is planned is fetched as one part, and no more', async () => {
+  /** @type {unknown[]} */
+  const asked = [];
+  const reader = await open({ instead: (range) => void asked.push(range) });
+  reader.plan([[700_000, 2_000_000]]);
+  await reader.skip(700_000);
+  for (let at = 700_000; at < 2_000_000; at += 1000) areAt(await reader.read(1000), at);
+  assert.deepEqual(asked, ['bytes=0-65535', 'bytes=700000-1999999']);
+});
+
+test('of a file that is read without a plan the last part is kept too', async () => {
+  useCaches();
+  const content = bytes.slice(0, 100_000);
+  /** @type {unknown[]} */
+  const asked = [];
+  const instead = (/** @type {unknown} */ range) => void asked.push(range);
+  for (const _ of [1, 2]) {
+    const reader = await open({ content, instead }, true);
+    assert.ok((await readAll(reader)).equals(content));
+  }
+  assert.deepEqual(asked, ['bytes=0-65535', 'bytes=65536-99999', 'bytes=0-65535']);
+});
+
+test('of a file whose version is hidden nothing is kept', async () => {
+  const { stored } = useCaches();
+  assert.ok((await readAll(await open({ hidden: ['etag'] }, true))).equals(bytes));
+  assert.equal(stored.size, 0);
+});
+
+test('to close a reader ends the request that has no answer yet', async () => {
+  /** @type {(signal: AbortSignal | undefined) => void} */
+  let tell;
+  /** @type {Promise<AbortSignal | undefined>} */
+  const asked = new Promise((resolve) => (tell = resolve));
+  /** @type {How['instead']} */
+  const instead = (_, n, signal) => {
+    if (n > 0) tell(signal);
+    return n > 0 ? new Promise(() => undefined) : undefined;
+  };
+  const reader = await open({ instead });
+  void reader.read(70_000);
+  const signal = await asked;
+  reader.close();
+  assert.ok(signal?.aborted);
+});
+
+test('to close a reader cancels the answer that is coming, whatever fetch makes of the signal', async () => {
+  let isCancelled = false;
+  const start = (/** @type {ReadableStreamDefaultController} */ c) => c.enqueue(new Uint8Array(10));
+  const cancel = () => void (isCancelled = true);
+  const reader = await open({
+    instead: (_, n) =>
+      n === 0
+        ? undefined
+        : new Response(new ReadableStream({ start, cancel }), {
+            ...{ status: 206, headers: { etag: '"1"' } },
+          }),
+  });
+  await reader.read(2 ** 16 + 10);
+  reader.close();
+  assert.ok(isCancelled);
 });
 
 test('an empty file has no parts: it is asked for whole', async () => {
