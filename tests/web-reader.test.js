@@ -162,6 +162,13 @@ test('a whole file of another version is no part of this one', async () => {
   await rejectsCode(readAll(reader), 'ERR_LOAD', 'changed while it was read');
 });
 
+test('bytes from another place than was asked for are no part of the file', async () => {
+  const headers = { etag: '"1"', 'content-range': `bytes 65537-70000/${bytes.length}` };
+  const shifted = () => new Response(bytes.slice(65_537, 70_001), { status: 206, headers });
+  const reader = await open({ instead: (_, n) => (n === 1 ? shifted() : undefined) });
+  await rejectsCode(readAll(reader), 'ERR_LOAD', 'changed while it was read');
+});
+
 test('a part that the cache has is not fetched again where a piece ends within it', async () => {
   const caches = useCaches();
   const content = new Uint8Array(2 ** 16 + 2 ** 24 + 1000).map((_, i) => i % 251);
