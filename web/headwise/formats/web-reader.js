@@ -215,7 +215,7 @@ export class WebReader extends ArrivingReader {
     if (this.#at >= (this.size ?? Infinity)) {
       return undefined;
     }
-    if (this.#at >= this.#streamEnd || this.#stream === undefined) {
+    if (this.#at >= this.#streamEnd) {
       this.#closeStream();
       this.#streamEnd = this.#runEnd(this.#at);
     }
