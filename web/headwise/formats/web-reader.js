@@ -251,7 +251,6 @@ export class WebReader extends ArrivingReader {
       if (this.#at + left > this.#streamEnd) {
         const there = Math.min(left, (this.size ?? Infinity) - this.#at);
         this.#closeStream();
-        this.#streamEnd = 0;
         this.#at += there;
         return skipped + there;
       }
