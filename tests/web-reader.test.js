@@ -162,6 +162,13 @@ test('a whole file of another version is no part of this one', async () => {
   await rejectsCode(readAll(reader), 'ERR_LOAD', 'changed while it was read');
 });
 
+test('a page that has a version of its own is no other version of the file', async () => {
+  const headers = { etag: '"page"', 'content-type': 'text/html' };
+  const page = () => new Response('<!doctype html>Log in', { headers });
+  const reader = await open({ instead: (_, n) => (n > 0 ? page() : undefined) });
+  await rejectsCode(readAll(reader), 'ERR_LOAD', 'answered 200 with text/html', 'expected bytes');
+});
+
 test('bytes from another place than was asked for are no part of the file', async () => {
   const headers = { etag: '"1"', 'content-range': `bytes 65537-70000/${bytes.length}` };
   const shifted = () => new Response(bytes.slice(65_537, 70_001), { status: 206, headers });
