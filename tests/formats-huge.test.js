@@ -22,6 +22,8 @@ const bombs = [
   ['numbers', '0,', '{"__metadata__":[', 'has more than 524288 values'],
   ['one number', '1', '{"x":', `${LONG}"\\"x\\":1111`],
   ['one name', 'a', '{"', LONG],
+  ['one text in what is only called metadata', 'a', '{"x":{"__metadata__":"', LONG],
+  ['one name behind metadata', 'a', '{"__metadata__":{},"', LONG],
   ['spaces', ' ', '{"x":{"dtype":', LONG],
   ['spaces as metadata', ' ', '{"__metadata__":', 'cannot be parsed ('],
 ];
@@ -57,6 +59,8 @@ const nested = (levels) => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 test('a header may nest 64 levels, and metadata may be long', async () => {
   const deep = safetensorsFile({ x: { ...tensor, more: nested(62) } }, 8);
   assert.deepEqual([...(await readSafetensors(deep)).tensors.x.data], [0, 0]);
+  const flat = safetensorsFile({ x: { ...tensor, more: Array(100).fill(['a']) } }, 8);
+  assert.deepEqual([...(await readSafetensors(flat)).tensors.x.data], [0, 0]);
   const deeper = safetensorsFile({ x: { ...tensor, more: nested(63) } }, 8);
   await rejectsCode(readSafetensors(deeper), 'ERR_FORMAT', 'more than 64 levels');
   const notes = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [i, 'a note']));

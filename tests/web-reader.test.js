@@ -112,6 +112,13 @@ test('of a file whose version is hidden nothing is kept', async () => {
   assert.equal(stored.size, 0);
 });
 
+test('a file that the server has no more is not read from the cache', async () => {
+  useCaches();
+  await readAll(await open({}, true));
+  const instead = () => new Response('', { status: 404 });
+  await rejectsCode(open({ instead }, true), 'ERR_LOAD', 'the server answered 404');
+});
+
 test('to close a reader ends the request that has no answer yet', async () => {
   /** @type {(signal: AbortSignal | undefined) => void} */
   let tell;
