@@ -287,6 +287,34 @@ viewTest(
   },
 );
 
+viewTest('a failure is told once, however often the view changes meanwhile', async (page) => {
+  const heard = await page.evaluate(`(async () => {
+    const heard = [];
+    map.addEventListener('error', ({ error }) => heard.push('event: ' + error.message));
+    const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    const cellsOf = (first) => async ({ keys: [start], height, width }) => {
+      await later(100);
+      if (start >= first) throw new Error('from ' + first);
+      return { values: new Float32Array(height * width) };
+    };
+    const move = async () => {
+      for (const key of [2000, 2001, 2002]) {
+        map.view = { query: 2000, key, span: 50 };
+        await later(5);
+      }
+    };
+    const shown = map.show({ cells: cellsOf(0), keys: 5000 });
+    await move();
+    await shown.catch(({ message }) => heard.push('shown: ' + message));
+    map.view = null;
+    await map.show({ cells: cellsOf(1), keys: 5000 });
+    await move();
+    await later(200);
+    return heard;
+  })()`);
+  assert.deepEqual(heard, ['shown: from 0', 'event: from 1']);
+});
+
 viewTest('without a canvas the weights are read out all the same', async (page) => {
   await page.evaluate(`{
     HTMLCanvasElement.prototype.getContext = () => null;

@@ -261,7 +261,10 @@ export class AttentionMap extends StyledElement {
 
   #want() {
     if (this.#frame.ruler.clientWidth === 0) return; // hidden: it will be measured
-    this.#layers.want(this.#view, this.#frame.pixels)?.catch((error) => {
+    const { isReading } = this.#layers; // who began to read is told of a failure
+    const read = this.#layers.want(this.#view, this.#frame.pixels);
+    if (isReading) return;
+    read?.catch((error) => {
       const message = String(error);
       this.dispatchEvent(new ErrorEvent('error', { error, message }));
     });
