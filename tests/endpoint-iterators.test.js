@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { HeadwiseError, tensor } from 'headwise';
 import { noValueYet, withoutSteps } from '../web/headwise/worker/steps.js';
-import { connect, counting, listOf } from './endpoint.js';
+import { connect, counting, listOf, settled } from './endpoint.js';
 import { rejectsCode } from './helpers.js';
 
 test('iterators become asynchronous ones, to their end', async () => {
@@ -190,4 +190,18 @@ test('an iterator that is ended before its first step is ended there, and lets g
   assert.deepEqual(ends, ['ended', 'ended']);
   assert.deepEqual(getEventListeners(signal, 'abort'), []);
   assert.deepEqual(await left.next(), { value: undefined, done: true });
+});
+
+test('an iterator that is forgotten ends there, and lets go of what was lent', async () => {
+  /** @type {string[]} */
+  const ends = [];
+  const { near, call, sent } = connect({ count: () => counting(ends) });
+  const { signal } = new AbortController();
+  const values = await call('count', signal);
+  await values.next();
+  assert.equal(getEventListeners(signal, 'abort').length, 1);
+  near.drop(sent.at(-1).id);
+  assert.deepEqual(getEventListeners(signal, 'abort'), []);
+  await settled();
+  assert.deepEqual(ends, ['ended']);
 });

@@ -249,11 +249,14 @@ test('errors keep code, name and words', async () => {
 });
 
 test('what cannot be posted rejects its call, and lets go of what was lent', async () => {
-  const { call } = connect({ take: () => 1, give: () => Symbol('s'), giveFunction: () => () => 1 });
+  const served = { take: () => 1, give: () => Symbol('s'), giveFunction: () => () => 1 };
+  const { near, call, sent } = connect(served);
   const stream = new Blob(['x']).stream();
   const words = ['take: an argument cannot be posted', 'Symbol(s)', 'expected tensors'];
   await rejectsCode(call('take', stream, Symbol('s')), 'ERR_VALUE', ...words);
   assert.equal(stream.locked, false);
+  near.hearUnread();
+  assert.deepEqual(sent, [{ waits: [], asks: true }], 'nobody waits for its answer');
   await assert.rejects(call('give'), { name: 'DataCloneError' });
   await assert.rejects(call('giveFunction'), { name: 'DataCloneError' });
   assert.equal(await call('take'), 1);
@@ -304,4 +307,14 @@ test('a call is told of an end that comes while its arguments are read, and noth
   };
   await assert.rejects(call('take', ending, signal), { message: 'it is over' });
   assert.deepEqual([sent, getEventListeners(signal, 'abort')], [[], []]);
+});
+
+test('a question of a callback that could not be read fails there, and not the call that is worked on', async () => {
+  const { near, call } = connect({
+    /** @param {() => Promise<unknown>} callback */
+    ask: (callback) => callback().catch(({ code }) => code),
+  });
+  const hear = near.hear.bind(near);
+  near.hear = (message) => (message.call === undefined ? hear(message) : near.hearUnread());
+  assert.equal(await Promise.race([call('ask', () => 'heard'), settled()]), 'ERR_VALUE');
 });
