@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { connect, settled } from './endpoint.js';
+import { connect, counting, settled } from './endpoint.js';
 
 /** What is no plain object, and stays where it is. */
 class Made {
@@ -49,19 +49,21 @@ test('a call that was aborted before its answer came rejects, unless it heard of
   const { call, sent } = connect({
     end: async () => 'all',
     make: async () => new Made(),
+    count: async () => counting([]),
     /** @param {AbortSignal} signal */
     async part(signal) {
       while (!signal.aborted) await setTimeout(1);
       return 'a part';
     },
   });
-  for (const name of ['end', 'make']) {
+  for (const name of ['end', 'make', 'count']) {
     const controller = new AbortController();
     const answer = call(name, controller.signal);
     queueMicrotask(() => controller.abort(new Error('enough')));
     await assert.rejects(answer, { message: 'enough' }, name);
   }
-  assert.equal(sent.filter(({ drop }) => drop !== undefined).length, 1, 'what was made is dropped');
+  const dropped = sent.filter(({ drop }) => drop !== undefined);
+  assert.equal(dropped.length, 2, 'what was made is dropped, and an iterator');
   const controller = new AbortController();
   const part = call('part', controller.signal);
   await setTimeout(5);
