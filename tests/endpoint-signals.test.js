@@ -45,6 +45,18 @@ test('after the answer an abort is told to nobody', async () => {
   assert.equal(sent.length, 1);
 });
 
+test('a signal is let go of there once its call is answered', async () => {
+  /** @type {any} */
+  let kept;
+  const { near, call } = connect({
+    keep: (/** @type {AbortSignal} */ signal) => void (kept = signal),
+  });
+  await call('keep', new AbortController().signal);
+  near.abort(1, AbortSignal.abort(), 1);
+  await settled();
+  assert.equal(kept.aborted, false);
+});
+
 test('a call that was aborted before its answer came rejects, unless it heard of that and gave less', async () => {
   const { call, sent } = connect({
     end: async () => 'all',
