@@ -230,6 +230,72 @@ viewTest(
   },
 );
 
+viewTest(
+  'pins are marks and labels in their colours, and one of no token is none',
+  async (page) => {
+    const seen = await page.evaluate(`(async () => {
+    const all = (of) => [...map.shadowRoot.querySelectorAll(of)];
+    const drawn = async () => {
+      for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+    };
+    map.show({ weights: headwise.zeros([4, 4]), tokens: ['a', 'b', 'c', 'd'] });
+    await drawn();
+    map.pinned = 3;
+    await drawn();
+    const first = all('.row-pin').length;
+    map.pins = [
+      { side: 'query', token: 1, colour: 'rgb(1, 2, 3)' },
+      { side: 'key', token: 2 },
+      { side: 'key', token: 9 },
+    ];
+    await drawn();
+    const marks = all('.row-pin').map(({ className, style }) => className + style.getPropertyValue('--accent'));
+    const labels = all('.labels .strong').map(({ textContent, style }) => textContent + style.color);
+    map.show({ weights: headwise.zeros([60, 60]), tokens: Array.from({ length: 60 }, (_, i) => 't' + i) });
+    map.pins = [{ side: 'query', token: 9 }];
+    await drawn();
+    const rows = all('.rows.numbers span').map(({ textContent }) => textContent);
+    return { first, marks, labels, rows, thin: all('.row-pin.thin').length };
+  })()`);
+    const { first, marks, labels, rows, thin } = /** @type {any} */ (seen);
+    assert.equal(first, 1);
+    assert.deepEqual(marks, ['row-pin row', 'row-pin rowrgb(1, 2, 3)', 'row-pin column']);
+    assert.deepEqual(labels, ['c', 'brgb(1, 2, 3)', 'd']);
+    assert.equal(thin, 2);
+    assert.ok(rows.includes('t9') && rows.includes('20') && !rows.includes('10'), `${rows}`);
+  },
+);
+
+viewTest(
+  'who comes back to a map by keys is at the cell that was left, if it is in view',
+  async (page) => {
+    await page.evaluate(`{
+    globalThis.heard = [];
+    map.addEventListener('point', ({ detail }) => heard.push(detail && [detail.query, detail.key]));
+    const other = document.createElement('button');
+    document.body.append(other);
+    globalThis.leave = () => other.focus();
+    map.zoomable = true;
+    map.show({ weights: headwise.zeros([60, 60]) });
+  }`);
+    await page.keyboard.press('Tab');
+    for (const key of /** @type {const} */ (['Home', 'PageUp', 'ArrowRight']))
+      await page.keyboard.press(key);
+    const back = async () => {
+      await page.evaluate('(leave(), heard.length = 0)');
+      await page.keyboard.down('Shift');
+      await page.keyboard.press('Tab');
+      await page.keyboard.up('Shift');
+      return page.evaluate('heard');
+    };
+    assert.deepEqual(await back(), [[49, 1]]);
+    await page.evaluate('map.view = { query: 20, key: 20, span: 10 }');
+    assert.deepEqual(await back(), [[29, 29]]);
+    await page.evaluate('leave()');
+    assert.deepEqual(await page.evaluate('heard.at(-1)'), null);
+  },
+);
+
 viewTest('keys go from cell to cell of a pooled map', async (page) => {
   await page.evaluate(LARGE);
   await page.evaluate('map.show({ weights: large })');

@@ -1,7 +1,7 @@
 // headwise/view in pages of others: their themes, their CSS, their font's size, elements and arrays that come and go.
 import assert from 'node:assert/strict';
 import { colours } from './harness.js';
-import { isColour, tip, viewTest } from './view-page.js';
+import { hover, isColour, tip, viewTest } from './view-page.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -221,6 +221,76 @@ viewTest('the readout of a cell out of view is not shown', async (page) => {
   assert.equal(await isShown(), false);
   await page.evaluate(`map.view = { query: 46, key: 6, span: 8 }`);
   assert.equal(await isShown(), true);
+});
+
+viewTest('the readout goes with the pointer, and with one side of its cell', async (page) => {
+  const isShown = () =>
+    page.$eval('attention-map >>> .map-tip', (el) => getComputedStyle(el).visibility === 'visible');
+  await page.evaluate(
+    `map.show({ weights: Array.from({ length: 60 }, () => Array(60).fill(0.1)) })`,
+  );
+  await hover(page, 0.5, 0.5);
+  assert.equal(await isShown(), true);
+  await page.mouse.move(790, 590);
+  assert.equal(await isShown(), false);
+  await page.evaluate('map.place = { query: 5, key: 50 }');
+  await page.evaluate('map.view = { query: 0, key: 0, span: 8 }');
+  assert.equal(await isShown(), false);
+});
+
+viewTest('other tokens take the marked cell away, and the same ones do not', async (page) => {
+  const places = await page.evaluate(`(() => {
+    const weights = headwise.zeros([2, 2]);
+    const places = [];
+    map.show({ weights, tokens: ['a', 'b'] });
+    map.place = { query: 1, key: 0 };
+    for (const tokens of [['a', 'b'], ['a', 'c']]) {
+      map.show({ weights, tokens });
+      places.push(map.place.query);
+    }
+    return places;
+  })()`);
+  assert.deepEqual(places, [1, -1]);
+});
+
+viewTest('a trace that arrives after what was shown since is dropped', async (page) => {
+  const words = await page.evaluate(`(async () => {
+    let arrive;
+    const shape = new Promise((resolve) => (arrive = resolve));
+    const weights = () => ({ shape: [1, 1], data: [0.75] });
+    const late = map.show({ trace: { shape, weights, map: weights } });
+    map.show({ weights: [[0.25]] });
+    arrive([1, 1, 1, 1]);
+    await late;
+    map.place = { query: 0, key: 0 };
+    return map.shadowRoot.querySelector('.map-tip').textContent;
+  })()`);
+  assert.equal(words, '“1” (1) → “1” (1): 0.2500');
+});
+
+viewTest('over an empty map pointers say nothing', async (page) => {
+  await page.evaluate(`{
+    globalThis.heard = [];
+    for (const name of ['point', 'pin']) map.addEventListener(name, () => heard.push(name));
+  }`);
+  await hover(page, 0.5, 0.5);
+  await page.$eval('attention-map >>> .map-field', (field) =>
+    field.dispatchEvent(new MouseEvent('click')),
+  );
+  assert.deepEqual(await page.evaluate('heard'), []);
+});
+
+viewTest('fingers move a map that is looked at closer, and else the page', async (page) => {
+  const actions = await page.evaluate(`(() => {
+    const field = map.shadowRoot.querySelector('.map-field');
+    map.zoomable = true;
+    map.show({ weights: headwise.zeros([60, 60]) });
+    return [null, { query: 0, key: 0, span: 8 }, null].map((view) => {
+      map.view = view;
+      return getComputedStyle(field).touchAction;
+    });
+  })()`);
+  assert.deepEqual(actions, ['pan-y', 'none', 'pan-y']);
 });
 
 viewTest('zoomable is a boolean, as a framework sets it', async (page) => {
