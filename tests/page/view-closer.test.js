@@ -296,6 +296,57 @@ viewTest(
   },
 );
 
+viewTest(
+  'a cell is said once, to a click without a pointer too, and keys keep it',
+  async (page) => {
+    await page.evaluate(`{
+    globalThis.heard = [];
+    map.show({ weights: headwise.zeros([4, 4]) });
+    for (const name of ['point', 'pin'])
+      map.addEventListener(name, ({ detail }) => heard.push([name, detail]));
+    const field = map.shadowRoot.querySelector('.map-field');
+    const { left, top, width, height } = field.getBoundingClientRect();
+    const at = { clientX: left + 0.9 * width, clientY: top + 0.1 * height };
+    field.dispatchEvent(new MouseEvent('click', at));
+  }`);
+    for (const x of [0.4, 0.42, 0.44]) await hover(page, x, 0.6);
+    const cells = [
+      { query: 0, key: 3 },
+      { query: 2, key: 1 },
+    ];
+    assert.deepEqual(await page.evaluate('heard'), [
+      ['point', cells[0]],
+      ['pin', 0],
+      ['point', cells[1]],
+    ]);
+    await page.keyboard.press('Tab');
+    await page.mouse.move(790, 590);
+    assert.deepEqual(await page.evaluate('map.place'), cells[1]);
+  },
+);
+
+viewTest('a map that is hidden asks for no cells when its view changes', async (page) => {
+  const asked = await page.evaluate(`(async () => {
+    const asked = [];
+    const cells = ({ height, width, ...region }) => {
+      asked.push(region.keys[0]);
+      return { values: new Float32Array(height * width) };
+    };
+    const drawn = async () => {
+      for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+    };
+    map.show({ cells, keys: 5000 });
+    map.hidden = true;
+    await drawn();
+    map.view = { query: 2000, key: 2000, span: 20 };
+    const before = [...asked];
+    map.hidden = false;
+    await drawn();
+    return [before, asked];
+  })()`);
+  assert.deepEqual(asked, [[0], [0, 1995]]);
+});
+
 viewTest('keys go from cell to cell of a pooled map', async (page) => {
   await page.evaluate(LARGE);
   await page.evaluate('map.show({ weights: large })');

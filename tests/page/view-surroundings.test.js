@@ -334,7 +334,9 @@ viewTest('a map without tokens has its own name', async (page) => {
     map.show({ weights: [[1]], name: 'First' });
     const first = field.getAttribute('aria-label');
     map.show({ weights: headwise.zeros([0, 0]), name: 'Second' });
-    return [first, field.getAttribute('aria-label')];
+    const second = field.getAttribute('aria-label');
+    map.show({ weights: [[1]], name: '' });
+    return [first, second, field.getAttribute('aria-label')];
   })()`);
-  assert.match(String(names), /^First\. .*,Second\. /);
+  assert.match(String(names), /^First\. .*,Second\. .*,Arrow keys/);
 });
