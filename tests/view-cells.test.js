@@ -5,7 +5,7 @@ import { shareOf } from '../web/headwise/view/colour.js';
 import { labelledTokens, roomFor } from '../web/headwise/view/labels.js';
 import { poolWeights } from '../web/headwise/view/pool.js';
 import { readView } from '../web/headwise/view/read-view.js';
-import { wordsOf } from '../web/headwise/view/readout.js';
+import { placeTip, wordsOf } from '../web/headwise/view/readout.js';
 import { traceSource } from '../web/headwise/view/source.js';
 import { tellingCell } from '../web/headwise/view/telling-cell.js';
 import { fit, isSeen, reveal, suffices, wholeOf } from '../web/headwise/view/viewport.js';
@@ -105,6 +105,28 @@ test('labels of the queries alone say how many there are, of cells that are comp
   const view = { cells, tokens: ['a', 'b', 'c', 'd'], queryTokens: ['x', 'y'] };
   const { source, queryNames } = await readView(view);
   assert.deepEqual([source.size, queryNames], [{ queries: 2, keys: 4 }, ['x', 'y']]);
+});
+
+test('labels beyond the last token are left out, and those of queries are of the last keys', async () => {
+  const tokens = ['a', 'b', 'c', 'd'];
+  const { queryNames, keyNames } = await readView({ weights: [[0.5, 0.5, 0]], tokens });
+  assert.deepEqual([queryNames, keyNames], [['c'], ['a', 'b', 'c']]);
+});
+
+test('a readout stands below cells of the upper half, and above those of the lower', () => {
+  const places = [0.4, 0.6, 2].map((y) => {
+    /** @type {unknown[]} */
+    const seen = [];
+    const put = (/** @type {unknown[]} */ ...of) => void seen.push(...of);
+    const tip = { style: { setProperty: put }, classList: { toggle: put } };
+    placeTip(/** @type {any} */ (tip), { x: 0.5, y });
+    return seen.slice(2);
+  });
+  assert.deepEqual(places, [
+    ['--y', '40%', 'above', false],
+    ['--y', '60%', 'above', true],
+    ['--y', '100%', 'above', true],
+  ]);
 });
 
 test('a row’s scale ends at the largest of all its keys, looked at or not', () => {
