@@ -192,6 +192,18 @@ test('an iterator that is ended before its first step is ended there, and lets g
   assert.deepEqual(await left.next(), { value: undefined, done: true });
 });
 
+test('what was lent to an iterator is let go of there too, once that has ended', async () => {
+  /** @type {any} */
+  let kept;
+  const { near, call } = connect({
+    count: (/** @type {AbortSignal} */ signal) => ((kept = signal), counting([])),
+  });
+  assert.equal((await listOf(call('count', new AbortController().signal))).length, 3);
+  near.abort(1, AbortSignal.abort(), 1);
+  await settled();
+  assert.equal(kept.aborted, false);
+});
+
 test('an iterator that is forgotten ends there, and lets go of what was lent', async () => {
   /** @type {string[]} */
   const ends = [];

@@ -113,9 +113,11 @@ test('a signal has one listener, however many calls it is lent to, and tells eac
   assert.equal(sent.filter(({ abort }) => abort !== undefined).length, waiting.length);
 });
 
-test('a signal has no listener once its calls are answered', async () => {
-  const { call } = connect({ end: async () => 'all' });
+test('a signal has no listener once its calls are answered, and is not held', async () => {
+  const { near, call, sent } = connect({ end: async () => 'all' });
   const { signal } = new AbortController();
   await Promise.all([call('end', signal), call('end', signal)]);
   assert.deepEqual(getEventListeners(signal, 'abort'), []);
+  near.hear({ call: 1, id: 1, path: ['aborted'], how: 'get', args: [] });
+  assert.equal(sent.at(-1).error.code, 'ERR_DISPOSED');
 });

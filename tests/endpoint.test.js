@@ -72,6 +72,17 @@ test('a callback that has thrown is not called again, though it was asked for at
   assert.equal(calls, 1);
 });
 
+test('what a callback throws is told there before who hears of it here asks for more', async () => {
+  const { call, sent } = connect({
+    work: (/** @type {() => unknown} */ step) => step(),
+    more: () => 'more',
+  });
+  const failing = () => Promise.reject(new Error('boom'));
+  assert.equal(await call('work', failing).catch(() => call('more')), 'more');
+  const kinds = sent.map(({ path, answer }) => path?.[0] ?? typeof answer);
+  assert.deepEqual(kinds, ['work', 'number', 'more']);
+});
+
 test('a callback is let go of when its call is answered', async () => {
   /** @type {any} */
   let kept;
@@ -166,7 +177,7 @@ test('a Response as a result arrives as one, read piece by piece, and is cancell
       { highWaterMark: 0 },
     );
   const headers = { etag: '"1"', 'content-type': 'text/plain' };
-  const { call } = connect({
+  const { near, call, sent } = connect({
     whole: () => new Response('ab', { status: 206, headers }),
     absent: () => new Response('none', { status: 404 }),
     endless: () => new Response(body()),
@@ -175,6 +186,8 @@ test('a Response as a result arrives as one, read piece by piece, and is cancell
   assert.ok(whole instanceof Response);
   assert.deepEqual([whole.status, whole.headers.get('etag')], [206, '"1"']);
   assert.equal(await whole.text(), 'ab');
+  const { id } = sent.at(-1);
+  await rejectsCode(near.send(id, ['next'], 'call', []), 'ERR_DISPOSED');
   assert.equal((await call('absent')).status, 404);
   const reader = (await call('endless')).body.getReader();
   assert.deepEqual((await reader.read()).value, Uint8Array.of(1));
@@ -184,8 +197,10 @@ test('a Response as a result arrives as one, read piece by piece, and is cancell
 });
 
 test('a stream that was not read is as it was, and one that is not wanted any more is cancelled', async () => {
+  /** @type {any} */
+  let kept;
   const { call } = connect({
-    leave: () => 'unread',
+    leave: (/** @type {ReadableStream} */ stream) => ((kept = stream), 'unread'),
     /** @param {ReadableStream} stream */
     async some(stream) {
       const reader = stream.getReader();
@@ -197,6 +212,7 @@ test('a stream that was not read is as it was, and one that is not wanted any mo
   const unread = new Blob(['all of it']).stream();
   assert.equal(await call('leave', unread), 'unread');
   assert.equal(await new Response(unread).text(), 'all of it');
+  await rejectsCode(kept.getReader().read(), 'ERR_DISPOSED');
   /** @type {string[]} */
   const ends = [];
   let pieces = 0;
