@@ -85,6 +85,7 @@ test('between the steps of a value that takes long the other side is heard', asy
   const loop = call('read', controller.signal);
   assert.deepEqual(await loop.next(), { value: 'first', done: false });
   const next = loop.next();
+  await settled(); // it is under way there
   const reason = new Error('enough');
   controller.abort(reason);
   await assert.rejects(next, (error) => error === reason);
@@ -214,6 +215,6 @@ test('an iterator that is forgotten ends there, and lets go of what was lent', a
   assert.equal(getEventListeners(signal, 'abort').length, 1);
   near.drop(sent.at(-1).id);
   assert.deepEqual(getEventListeners(signal, 'abort'), []);
-  await settled();
+  await call('count');
   assert.deepEqual(ends, ['ended']);
 });
