@@ -202,7 +202,9 @@ test('a signal ends loading, and an engine that was disposed of answers with tha
   const loading = load({ signal: controller.signal });
   controller.abort(reason);
   await assert.rejects(loading, reason);
-  const hw = await load();
+  const later = new AbortController();
+  const hw = await load({ signal: later.signal });
+  later.abort(); // it has ended nothing
   const last = hw.rand([3]);
   await hw.dispose();
   assert.deepEqual((await last).shape, [3], 'what was asked before is answered');
@@ -268,12 +270,32 @@ test('a Worker that dies fails all who wait, and another engine can be loaded', 
     started[0].terminate();
     const ends = await Promise.allSettled([...calls, new Promise((end) => setTimeout(end, 200)).then(() => hw.rand([1]))]);
     console.log(ends.map(({ reason }) => reason ? reason.code + ' ' + reason.message : 'fine').join('\\n'));
-    console.log((await (await load()).rand([2])).shape.join());`;
+    globalThis.again = await load();
+    console.log((await again.rand([2])).shape.join());`;
   const child = await runNode('a process whose Worker dies', ['--input-type=module', '-e', script]);
   const lines = child.stdout.trim().split('\n');
   const failure = "ERR_LOAD the engine's Worker failed: it ended; load() starts another";
   assert.deepEqual(lines, [...Array(6).fill(failure), '2'], child.stderr);
   assert.equal(child.status, 0, 'nothing keeps the process alive');
+});
+
+test('a Worker ends with its engine, and with loading that fails', async () => {
+  const script = `
+    import { createRequire } from 'node:module';
+    const threads = createRequire(import.meta.url)('node:worker_threads');
+    const ends = [];
+    threads.Worker = class extends threads.Worker {
+      constructor(...args) { super(...args); ends.push(new Promise((end) => this.on('exit', end))); }
+    };
+    (await import('node:module')).syncBuiltinESMExports();
+    const { load } = await import(${JSON.stringify(import.meta.resolve('headwise/worker'))});
+    await load({ wasm: new Uint8Array(8) }).catch(({ code }) => console.log(code));
+    await (await load()).dispose();
+    const late = new Promise((end) => setTimeout(end, 5000, 'alive'));
+    console.log(await Promise.race([Promise.all(ends).then(({ length }) => length), late]));
+    process.exit();`;
+  const child = await runNode('a process whose Workers end', ['--input-type=module', '-e', script]);
+  assert.deepEqual(child.stdout.trim().split('\n'), ['ERR_LOAD', '2'], child.stderr);
 });
 
 test('arguments that end the Worker, hold themselves or cannot be read reject with a HeadwiseError', async () => {
