@@ -268,6 +268,22 @@ viewTest('a trace that arrives after what was shown since is dropped', async (pa
   assert.equal(words, '“1” (1) → “1” (1): 0.2500');
 });
 
+viewTest('cells that arrive or fail after others were shown are dropped', async (page) => {
+  const words = await page.evaluate(`(async () => {
+    let arrive, fail;
+    map.show({ weights: [[0.5]] });
+    const arriving = map.show({ cells: () => new Promise((done) => (arrive = done)), keys: 1 });
+    const failing = map.show({ cells: () => new Promise((_, no) => (fail = no)), keys: 1 });
+    await map.show({ cells: async () => ({ values: [0.25] }), keys: 1 });
+    arrive({ values: [0.75] });
+    fail(new Error('too late'));
+    await Promise.all([arriving, failing]);
+    map.place = { query: 0, key: 0 };
+    return map.shadowRoot.querySelector('.map-tip').textContent;
+  })()`);
+  assert.equal(words, '“1” (1) → “1” (1): 0.2500');
+});
+
 viewTest('over an empty map pointers say nothing', async (page) => {
   await page.evaluate(`{
     globalThis.heard = [];
