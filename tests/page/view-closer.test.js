@@ -325,7 +325,7 @@ viewTest(
   },
 );
 
-viewTest('a map that is hidden asks for no cells when its view changes', async (page) => {
+viewTest('a map that is hidden asks for the cells of a new view when it is seen', async (page) => {
   const asked = await page.evaluate(`(async () => {
     const asked = [];
     const cells = ({ height, width, ...region }) => {
@@ -342,9 +342,14 @@ viewTest('a map that is hidden asks for no cells when its view changes', async (
     const before = [...asked];
     map.hidden = false;
     await drawn();
-    return [before, asked];
+    const after = [...asked];
+    map.hidden = true;
+    map.view = { query: 3000, key: 3000, span: 20 };
+    map.hidden = false;
+    await drawn();
+    return [before, after, asked];
   })()`);
-  assert.deepEqual(asked, [[0], [0, 1995]]);
+  assert.deepEqual(asked, [[0], [0, 1995], [0, 1995, 2995]]);
 });
 
 viewTest('keys go from cell to cell of a pooled map', async (page) => {

@@ -63,7 +63,13 @@ export class AttentionMap extends StyledElement {
   #tip = el('div', { class: 'map-tip away', part: 'tip', role: 'status', translate: 'no' });
   #frame = new Frame();
   #layers = new Layers(this.#frame.canvas, () => this.#arrived());
-  #schedule = onceAFrame(() => this.#draw());
+  /** Whether cells were wanted while it was hidden. */
+  #isPutOff = false;
+  #schedule = onceAFrame(() => {
+    this.#draw();
+    // Shown again before an observer could see that it was hidden.
+    if (this.#isPutOff) this.#want();
+  });
   /** @type {ResizeObserver | undefined} */ #watch;
   #unwatch = () => {};
 
@@ -260,7 +266,8 @@ export class AttentionMap extends StyledElement {
   }
 
   #want() {
-    if (this.#frame.ruler.clientWidth === 0) return; // hidden: it will be measured
+    this.#isPutOff = this.#frame.ruler.clientWidth === 0; // hidden: it will be measured
+    if (this.#isPutOff) return;
     const { isReading } = this.#layers; // who began to read is told of a failure
     const read = this.#layers.want(this.#view, this.#frame.pixels);
     if (isReading) return;
