@@ -150,7 +150,10 @@ viewTest('pointer and keyboard say where they are, with Shift they pin a column'
     ['point', null],
   ]);
   assert.deepEqual(heard.at(-1), ['pin-key', 0]);
-  assert.equal(await page.$$eval('attention-map >>> .cell-cursor', (all) => all.length), 2);
+  // Marks are drawn with the next frame.
+  await page.waitForFunction("map.shadowRoot.querySelectorAll('.cell-cursor').length === 2", {
+    timeout: 5000,
+  });
 });
 
 viewTest('what is no view or place is refused, null is none, and the map goes on', async (page) => {
