@@ -130,13 +130,13 @@ for (const [hash, name, open] of engine.hasCdp ? [] : ROOMS) {
   });
 }
 
-if (engine.hasCdp)
-  test('nothing of Compare jumps on a phone', options, async () => {
+for (const hash of engine.hasCdp ? ['', '#compare?source=own'] : [])
+  test(`nothing of Compare jumps on a phone: ${hash || 'no address'}`, options, async () => {
     const page = await browser.newPage();
     try {
       await page.setViewport({ width: 390, height: 844 });
       await watchShifts(page);
-      await page.goto(site.url);
+      await page.goto(site.url + hash);
       await page.waitForSelector('#grid canvas', { timeout: 60_000 });
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 1000)));
       await nothingJumped(page);

@@ -47,6 +47,8 @@
   };
 
   root.dataset.room = roomHere();
+  // The field of an own sentence has its place at once: what is below would move when main.js comes.
+  if (/[?&]source=own(?![^&])/.test(location.hash)) root.dataset.source = 'own';
   const isRead = new Promise((resolve) =>
     document.addEventListener('DOMContentLoaded', resolve, { once: true }),
   );

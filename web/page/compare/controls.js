@@ -121,7 +121,6 @@ class Controls {
   #store;
   #showText;
   #showSeed;
-  #own = byId('own', HTMLDivElement);
   #lost = el('p', { class: 'note', id: 'compare-kept' }, LOST_TEXT);
   #width = selectOf('width');
   #heads = selectOf('heads');
@@ -138,7 +137,7 @@ class Controls {
   /** @param {Store} store */
   constructor(store) {
     this.#store = store;
-    this.#own.append(this.#lost);
+    byId('own', HTMLDivElement).append(this.#lost);
     this.#showText = connectText(store, byId('text', HTMLTextAreaElement));
     this.#showSeed = connectSeed(store, inputOf('seed'));
     this.#listen();
@@ -169,7 +168,7 @@ class Controls {
   /** @param {State} state */
   show(state) {
     this.#showSource(state.source);
-    this.#own.hidden = state.source !== 'own';
+    document.documentElement.dataset.source = state.source;
     this.#lost.hidden = state.kept === '';
     this.#showText(state.text);
     fill(this.#width, WIDTHS, state.width);
