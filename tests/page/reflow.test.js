@@ -34,6 +34,12 @@ const beyond = (page) =>
       .join(' '),
   );
 
+/** Lessons with the longest code and the widest pictures. @type {[string, string][]} */
+const WIDE_LESSONS = ['by-hand', 'shapes', 'sentence'].map((id) => [
+  `#lessons?lesson=${id}`,
+  '.step code',
+]);
+
 /** What is drawn for a width is drawn a frame later. */
 const sizesDrawn = () => new Promise((resolve) => setTimeout(resolve, 500));
 
@@ -53,7 +59,7 @@ for (const [hash, open] of ROOMS) {
 }
 
 // A browser's own setting, which em in media queries follow: no page can set it.
-for (const [hash, open] of engine.hasCdp ? [...ROOMS, TWO_HEADS] : []) {
+for (const [hash, open] of engine.hasCdp ? [...ROOMS, TWO_HEADS, ...WIDE_LESSONS] : []) {
   pageTest(
     `${hash} is no wider than a phone whose text is twice as large`,
     hash,
