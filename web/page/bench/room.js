@@ -104,6 +104,11 @@ const glossary = html`<dl class="glossary">
     additions in registers, or a read of memory where reading is the limit (D1). With 4 threads it is 4 times as high. The
     same run measures it. 100 % would be perfect.
   </dd>
+  <dt>GFLOP/s</dt>
+  <dd>
+    A thousand million multiplications and additions in a second, each counted as one. What a causal mask hides is not
+    counted. Where reading memory is the limit: GB/s, a thousand million bytes read in a second.
+  </dd>
   <dt>S0 to S3, C1 and C2, G1 and G2, D1, M1, T1 to T3</dt>
   <dd>
     S: multi-head attention with projections, from the six words of Compare’s example (S0) to 4,096 tokens (S3). C: attention alone. G: a
