@@ -75,6 +75,7 @@ roomTest('a click on a head shows its map in both texts', WHY, async (page) => {
     /** @type {HTMLElement} */ (cell).click(),
   );
   await says(page, '#explore-pair-maps figure:nth-of-type(1) figcaption', /^Head L0H0, your text$/);
+  assert.match(await textOf(page, '#explore-pair-maps + div'), /^attention weight01masked/);
   await says(
     page,
     '#explore-pair-maps figure:nth-of-type(2) figcaption',
