@@ -77,10 +77,6 @@ roomTest(
   'of the largest weights of several heads lines carry a share of the row',
   '?model=induction&of=max&topP=0.5',
   async (page) => {
-    await says(
-      page,
-      '#explore-lines p.note',
-      /at least 50\.0 % of its row; \d\d?\.\d % is not shown/,
-    );
+    await says(page, '#explore-lines p.note', /at least 50 % of its row; \d\d?\.\d % is not shown/);
   },
 );

@@ -47,6 +47,9 @@ export function curveOf({ left, right }, from, to, weight) {
 export const pinnedOn = (pins, side) =>
   new Set(pins.filter((pin) => pin.side === side).map(({ token }) => token));
 
+/** What lines carry, as it was chosen. @param {number} topP of a row */
+export const leastWords = (topP) => `at least ${Math.round(1000 * topP) / 10} %`;
+
 /** What is said of attention that no line carries. @param {number} most of a row @param {string} upTo before it */
 export const restWords = (most, upTo) =>
   `${most < 0.0005 ? 'less than 0.1 %' : `${upTo}${formatPercent(most)}`} is not shown.`;

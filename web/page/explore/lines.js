@@ -9,13 +9,13 @@
  * @typedef {ReturnType<typeof createLines>} Lines
  */
 
-import { formatCount, formatPercent, plural } from '../shared/format.js';
+import { formatCount, plural } from '../shared/format.js';
 import { isSameHead, shortName } from '../shared/head-names.js';
 import { computed, derived, effect, signal } from '../shared/signals.js';
 import { drawn, html, made, svg, taking } from '../shared/template.js';
 import { isOfHead } from './address.js';
 import { Asked } from './asked.js';
-import { curveOf, pinnedOn, restWords, topEdges } from './edges.js';
+import { curveOf, leastWords, pinnedOn, restWords, topEdges } from './edges.js';
 import { linedMaps } from './maps.js';
 import { colourOf, headColour } from './pin-colours.js';
 
@@ -34,7 +34,7 @@ const tokenAt = ({ target }) =>
 export const shareChoice = (room) =>
   drawn(() => {
     const { topP } = room.shown.value;
-    const words = `at least ${Math.round(100 * topP)} %`;
+    const words = leastWords(topP);
     return html`<label for="explore-topp">Lines carry</label>
       <input id="explore-topp" type="range" min="0.05" max="1" step="0.05" .value=${String(topP)}
         aria-valuetext=${words} @input=${taking(({ value }) => room.set({ topP: Number(value) }))} />
@@ -68,7 +68,7 @@ const wholeOf = ({ shown }) => (['max', 'norms'].includes(shown.value.of) ? 'row
 
 /** What is drawn where a key is chosen and no query. @param {number} topP @param {string} whole */
 const toKeyWords = (topP, whole) =>
-  `Only lines to the chosen key, of those that carry at least ${formatPercent(topP)} of each token’s ${whole}.`;
+  `Only lines to the chosen key, of those that carry ${leastWords(topP)} of each token’s ${whole}.`;
 
 /**
  * The lines, and what is said of those that are not drawn.
@@ -96,7 +96,7 @@ function drawnOf(edges, { query: queries, key: keys, isAny }, { topP, whole }) {
   const rests = edges.filter(({ query }) => isAll(query)).map(({ rest }) => rest);
   if (rests.length === 0) return { lines, note: '' }; // not here yet, or out of view
   const [each, upTo] = queries.size === 1 ? ['Its', ''] : ['Each token’s', 'up to '];
-  const note = `${each} lines carry at least ${formatPercent(topP)} of its ${whole}; ${restWords(Math.max(...rests), upTo)}`;
+  const note = `${each} lines carry ${leastWords(topP)} of its ${whole}; ${restWords(Math.max(...rests), upTo)}`;
   return { lines, note };
 }
 

@@ -9,7 +9,7 @@
 
 import { formatCount } from '../../shared/format.js';
 import { shortName } from '../../shared/head-names.js';
-import { curveOf, pinnedOn, restWords, topEdges } from '../edges.js';
+import { curveOf, leastWords, pinnedOn, restWords, topEdges } from '../edges.js';
 import { linedMaps } from '../maps.js';
 import { paletteColourOf, paletteHeadColour } from '../pin-colours.js';
 import { titleOf } from '../titles.js';
@@ -112,12 +112,12 @@ function labelsOf(seen, palette, { first, end, yOf, left, right }) {
 /** What is not drawn. @param {Seen} seen @param {Places} places @param {{ beyond: number, rest: number }} left */
 function noteOf(seen, { first, end }, { beyond, rest }) {
   const { state, run } = seen;
-  const percent = (/** @type {number} */ share) => `${Math.round(1000 * share) / 10} %`;
+  const least = leastWords(state.topP);
   const isToKey = state.pins.length > 0 && chosenOf(seen).query.size === 0;
   const note = [
     isToKey
-      ? `Only lines to the chosen key, of those that carry at least ${percent(state.topP)} of a row.`
-      : `A row’s lines carry at least ${percent(state.topP)} of it; ${restWords(rest, 'up to ')}`,
+      ? `Only lines to the chosen key, of those that carry ${least} of a row.`
+      : `A row’s lines carry ${least} of it; ${restWords(rest, 'up to ')}`,
     end - first < run.n
       ? `Tokens ${formatCount(first + 1)} to ${formatCount(end)} of ${formatCount(run.n)}; ${formatCount(beyond)} lines to tokens beyond are left out.`
       : '',
