@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXPLORE_DEFAULTS } from '../web/page/explore/address.js';
 import { existingState, possibleState } from '../web/page/explore/possible-state.js';
+import { noteOf } from '../web/page/explore/titles.js';
 
 /** @import { ExploreState } from '../web/page/explore/address.js' */
 
@@ -51,4 +52,22 @@ test('nothing is compared with itself', () => {
   assert.equal(possible({ before: true }).before, false, 'no head is muted');
   const muted = possibleState(state({ before: true }), { ...run, muted: [last] }, model);
   assert.equal(muted.before, true);
+});
+
+test('a map that muting cannot change is said to be the same, also after a map of all layers', () => {
+  const before = { ...EXPLORE_DEFAULTS, layer: 1, before: true };
+  const isSame = (/** @type {Partial<ExploreState>} */ part) =>
+    noteOf({ ...before, ...part }).startsWith('Muting changes only');
+  for (const over of /** @type {const} */ (['layer', 'all'])) {
+    assert.ok(isSame({ muted: [last], over }));
+    assert.ok(
+      isSame({ muted: [last], over, of: 'rollout' }),
+      'which is of the layers up to this one',
+    );
+    assert.ok(!isSame({ muted: [last, { layer: 0, head: 1 }], over }), 'a head below is muted');
+    assert.ok(!isSame({ muted: [last], over, before: false }));
+    assert.equal(isSame({ muted: [last], over, of: 'mean' }), over === 'layer');
+    assert.equal(isSame({ muted: [last], over, of: 'max' }), over === 'layer');
+  }
+  assert.ok(!isSame({ muted: [] }));
 });

@@ -55,9 +55,15 @@ export function titleOf(state) {
   }
 }
 
+/** Whether a map is of heads of all layers. @param {ExploreState} state whose `over` stays while a head is chosen */
+const isOfAll = ({ of, over }) => over === 'all' && (of === 'mean' || of === 'max');
+
 /** Whether a map is compared with itself before muting, and no head below it is muted. @param {ExploreState} state */
-const isUnchanged = ({ before, muted, over, layer }) =>
-  before && muted.length > 0 && over === 'layer' && muted.every((head) => head.layer >= layer);
+function isUnchanged(state) {
+  const { before, muted, layer } = state;
+  const isBelow = muted.some((head) => head.layer < layer);
+  return before && muted.length > 0 && !isBelow && !isOfAll(state);
+}
 
 /** What a map of several heads is, and is not; what muting cannot change. @param {ExploreState} state */
 export function noteOf(state) {
