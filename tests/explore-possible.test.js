@@ -1,7 +1,8 @@
-// What of an Explore address means something in a run: its last head, token and id, and none beyond.
+// What of an Explore address means something in a run: its last head, token and id, and none beyond; and what each choice changes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EXPLORE_DEFAULTS } from '../web/page/explore/address.js';
+import { createChoices } from '../web/page/explore/choices.js';
 import { existingState, possibleState } from '../web/page/explore/possible-state.js';
 import { noteOf } from '../web/page/explore/titles.js';
 
@@ -70,4 +71,42 @@ test('a map that muting cannot change is said to be the same, also after a map o
     assert.equal(isSame({ muted: [last], over, of: 'max' }), over === 'layer');
   }
   assert.ok(!isSame({ muted: [] }));
+});
+
+/** Choices in a room with a state, and the state after them. @param {Partial<ExploreState>} part @param {number[]} [order] of the heads */
+function choosing(part, order = [0, 1, 2, 3, 4, 5]) {
+  let now = state(part);
+  const shown = { peek: () => now };
+  const room = {
+    ...{ shown, state: shown, run: { peek: () => run }, order: { peek: () => order } },
+    measure: { peek: () => 'entropy' },
+    sample: { peek: () => 'a sample' },
+    set: (/** @type {Partial<ExploreState>} */ next) => (now = { ...now, ...next }),
+  };
+  return { choices: createChoices(/** @type {any} */ (room)), now: () => now };
+}
+
+/** @param {number} token */
+const query = (token) => ({ side: /** @type {const} */ ('query'), token });
+
+test('the key of which it is asked why belongs to a head and a query: others ask about their own', () => {
+  /** @type {[string, (choices: ReturnType<typeof createChoices>) => unknown][]} */
+  const others = [
+    ['another head', ({ choose }) => choose({ layer: 1, head: 1 })],
+    ['the next head', ({ turnHead }) => turnHead(1)],
+    ['the next layer', ({ turnLayer }) => turnLayer(1)],
+    ['another pin', ({ pin }) => pin(query(4))],
+    ['a pin more', ({ pin }) => pin(query(4), true)],
+    ['a pin less', ({ unpin }) => unpin(query(3))],
+    ['a turned pin', ({ turn }) => turn(query(3))],
+    ['no pins', ({ unpinAll }) => unpinAll()],
+  ];
+  for (const [what, act] of others) {
+    const { choices, now } = choosing({ key: 1, pins: [query(2), query(3)] });
+    act(choices);
+    assert.equal(now().key, null, what);
+  }
+  const { choices, now } = choosing({ key: 1 });
+  choices.mute();
+  assert.equal(now().key, 1);
 });

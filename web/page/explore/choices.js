@@ -62,7 +62,7 @@ function pinChoices(room) {
     },
 
     /** Lets one go. @param {Pin} pin */
-    unpin: (pin) => room.set({ pins: pinsBut(pin) }),
+    unpin: (pin) => room.set({ pins: pinsBut(pin), key: null }),
 
     /** Shows a token's other side, pinned. @param {Pin} pin */
     turn(pin) {
@@ -70,10 +70,10 @@ function pinChoices(room) {
       const turned = { token: pin.token, side: pin.side === 'query' ? 'key' : 'query' };
       const others = pinsBut(turned);
       const at = others.findIndex((other) => isSamePin(other, pin));
-      room.set({ pins: at < 0 ? [...others, turned] : others.with(at, turned) });
+      room.set({ pins: at < 0 ? [...others, turned] : others.with(at, turned), key: null });
     },
 
-    unpinAll: () => room.set({ pins: [] }),
+    unpinAll: () => room.set({ pins: [], key: null }),
 
     /** Asks why the head looks at a token. @param {number} key */
     look: (key) => room.set({ key }),
@@ -106,7 +106,7 @@ function headChoices(room) {
 
     /** @param {number} by */
     turnLayer: (by) =>
-      room.set({ layer: around(shown.peek().layer + by, run.peek()?.layers ?? 1) }),
+      room.set({ layer: around(shown.peek().layer + by, run.peek()?.layers ?? 1), key: null }),
 
     /** Mutes the chosen head, or unmutes it. */
     mute: () => room.set({ muted: toggled(shown.peek().muted, chosen()) }),
