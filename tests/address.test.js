@@ -161,6 +161,16 @@ test('what an Explore address says wrongly is default', () => {
   assert.equal(String(formatExplore(DEFAULTS.explore)), '');
 });
 
+test('an empty number of an Explore address is none, and not 0', () => {
+  const empty = 'topK=&seed=&count=&temperature=&topP=&target=&against=&key=&view=&added=';
+  assert.deepEqual(parseExplore(new URLSearchParams(empty)), DEFAULTS.explore);
+  for (const added of ['_', '5_', '_5', '5__9', '5_1e3', '5_ 9', '5_1000000']) {
+    assert.deepEqual(parseExplore(new URLSearchParams({ added })).added, [], added);
+  }
+  assert.deepEqual(parseExplore(new URLSearchParams('added=0_999999')).added, [0, 999999]);
+  assert.equal(parseExplore(new URLSearchParams('topK=0')).topK, 0);
+});
+
 test('a step of a tour has an address, and what is changed in it is in the address too', () => {
   for (const [name, { steps }] of Object.entries(TOURS)) {
     for (const [step, { set }] of steps.entries()) {

@@ -182,17 +182,17 @@ function viewOf(text) {
   return ok ? { query: query - 1, key: key - 1, span } : null;
 }
 
-/** @param {string | null} text @returns {number[]} */
+/** @param {string | null} text @returns {number | null} */
+const idOf = (text) => (/^\d{1,6}$/.test(text ?? '') ? Number(text) : null);
+
+/** @param {string | null} text @returns {number[]} none if one of them is none */
 function idsOf(text) {
-  const ids = listOf(text, MAX_LINK_TOKENS).map(Number);
-  return ids.every((id) => Number.isInteger(id) && id >= 0 && id < MAX_TOKEN) ? ids : [];
+  const ids = listOf(text, MAX_LINK_TOKENS).map(idOf);
+  return ids.every(isThere) ? ids : [];
 }
 
 /** What the address calls the comparison with the map before heads were muted. */
 const BEFORE = 'before';
-
-/** @param {string | null} text @returns {number | null} */
-const idOf = (text) => (/^\d{1,6}$/.test(text ?? '') ? Number(text) : null);
 
 /** A token's place, which addresses count from 1. @param {string | null} text @returns {number | null} */
 const placeOf = (text) => (/^[1-9]\d{0,5}$/.test(text ?? '') ? Number(text) - 1 : null);
@@ -246,7 +246,8 @@ export function parseExplore(params) {
     if (/** @type {readonly (string | null)[]} */ (words).includes(word)) state[name] = word;
   }
   for (const name of Object.keys(NUMBERS)) {
-    const value = Number(params.get(name) ?? NaN);
+    // Number('') would be 0, which is another choice.
+    const value = Number(params.get(name) || NaN);
     if (fitsNumber(name, value)) state[name] = value;
   }
   /** Each once. @template T @param {keyof typeof MOST_LISTED} name @param {(text: string) => T | null} read @param {readonly T[]} otherwise @returns {readonly T[]} */
