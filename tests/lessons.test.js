@@ -245,4 +245,15 @@ test('the tools say what is no tensor, and which entry there is not', () => {
   assert.throws(() => meanDifference(x, result), isResult);
   assert.throws(() => pick(x, 1), /^RangeError: there is no entry 1: x has 1, from 0$/);
   assert.deepEqual([...pick(x, 0).data], [1, 2]);
+  assert.throws(
+    () =>
+      pick(
+        tensor([
+          [1, 2],
+          [3, 4],
+        ]),
+        0.5,
+      ),
+    /^RangeError: there is no entry 0\.5: /,
+  );
 });

@@ -92,7 +92,7 @@ export function permute(x, order) {
  */
 export function pick(x, i) {
   checkTensors({ x });
-  if (!(i >= 0 && i < x.shape[0])) {
+  if (!Number.isInteger(i) || i < 0 || !(i < x.shape[0])) {
     throw new RangeError(`there is no entry ${i}: x has ${x.shape[0]}, from 0`);
   }
   const shape = x.shape.slice(1);
