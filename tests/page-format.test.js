@@ -1,7 +1,13 @@
 // How the page writes numbers, times and rates.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatNumber, formatRate, formatTime, formatWeight } from '../web/page/shared/format.js';
+import {
+  formatBytes,
+  formatNumber,
+  formatRate,
+  formatTime,
+  formatWeight,
+} from '../web/page/shared/format.js';
 
 /** @param {(value: number) => string} format @param {readonly [value: number, expected: string][]} cases */
 function writes(format, cases) {
@@ -49,5 +55,18 @@ test('rates have two digits, or all before the point', () => {
     [99.4, '99'],
     [99.7, '100'],
     [1234.5, '1,235'],
+  ]);
+});
+
+test('bytes have one decimal of KiB and MiB, also where they are rounded to the next unit', () => {
+  writes(formatBytes, [
+    [0, '0 B'],
+    [1023, '1,023 B'],
+    [1024, '1.0 KiB'],
+    [1536, '1.5 KiB'],
+    [1_048_524, '1023.9 KiB'],
+    [1_048_525, '1.0 MiB'],
+    [2 ** 20, '1.0 MiB'],
+    [2.25 * 2 ** 20, '2.3 MiB'],
   ]);
 });

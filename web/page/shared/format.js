@@ -32,9 +32,9 @@ export function formatTime(ms) {
 export const formatRate = (rate) =>
   rate < 99.5 ? rate.toPrecision(2) : formatCount(Math.round(rate));
 
-/** @param {number} bytes */
+/** What is rounded to 1024 of a unit has the next one. @param {number} bytes */
 export function formatBytes(bytes) {
   if (bytes < 1024) return `${formatCount(bytes)} B`;
-  if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
+  if (bytes < 1023.95 * 1024) return `${(bytes / 1024).toFixed(1)} KiB`;
   return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 }
