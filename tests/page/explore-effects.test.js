@@ -111,6 +111,25 @@ roomTest(
   },
 );
 
+roomTest(
+  'the target is not compared with itself, also where nobody has chosen it',
+  '?pins=q3',
+  async (page) => {
+    const target = await page.$eval(
+      '.next-tokens tr.target .token',
+      (one) => one.textContent ?? '',
+    );
+    await page.$eval('.next-tokens tr.target button', (button) =>
+      button.dispatchEvent(new MouseEvent('click', { bubbles: true, shiftKey: true })),
+    );
+    await page.click('.other-token summary');
+    await page.type('#explore-token', target.replace('␣', ' '));
+    await page.click('.other-token button[value=against]');
+    await says(page, '.other-token [role=status]', /^“.+” is the target: type another token/);
+    assert.doesNotMatch(await page.evaluate(() => location.hash), /against/);
+  },
+);
+
 roomTest('the token that comes next is marked, wherever it stands', '?pins=q3', async (page) => {
   const logs = logProbabilities(run.ids.slice(0, 3));
   const actual = run.ids[3];

@@ -64,6 +64,10 @@ function otherToken(room) {
       const { token, isWhole } = await room.session.tokenOf(input.value);
       // The number is of a token of the model that was asked.
       if (room.state.peek().model !== model) return;
+      if (name === 'against' && token.id === room.next.answer.peek()?.target) {
+        words.value = `“${token.text}” is the target: type another token to compare it with.`;
+        return;
+      }
       words.value = isWhole ? '' : `This is “${token.text}”, the first of several tokens.`;
       room.set({ [name]: token.id });
     } catch (error) {
@@ -109,7 +113,8 @@ function list(room) {
   const [heads, they] = muted.length === 1 ? ['head', 'it'] : ['heads', 'them'];
   const names = muted.map(shortName).join(', ');
   const choose = (/** @type {number | null} */ id, /** @type {boolean} */ isAgainst) =>
-    room.set(isAgainst ? { against: id === against ? null : id } : { target: id });
+    // The target may be asked about without having been chosen: it is not compared with itself.
+    room.set(isAgainst ? { against: [against, target].includes(id) ? null : id } : { target: id });
   return html`<h3>${heading(tokens[at], at, isMasked)}</h3>
     <table class="bars next-tokens" aria-label="The likeliest tokens">
       <thead class=${hasMuted ? '' : 'visually-hidden'}>
