@@ -1,7 +1,11 @@
 // How the page writes numbers, times and rates.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { writeValue } from '../web/page/explore/measures.js';
+import { SCORES } from '../web/page/explore/score-list.js';
 import {
+  formatFixed,
+  formatPercent,
   formatBytes,
   formatNumber,
   formatRate,
@@ -69,4 +73,32 @@ test('bytes have one decimal of KiB and MiB, also where they are rounded to the 
     [2 ** 20, '1.0 MiB'],
     [2.25 * 2 ** 20, '2.3 MiB'],
   ]);
+});
+
+test('scores of opened numbers that are no weights keep their sign, and zeros have none', () => {
+  writes(formatPercent, [
+    [0.123, '12.3 %'],
+    [-0.31, '−31.0 %'],
+    [-0.0004, '0.0 %'],
+    [NaN, 'NaN %'],
+  ]);
+  writes(
+    (value) => formatFixed(value, 2),
+    [
+      [-0.005, '−0.01'],
+      [-0.004, '0.00'],
+      [-0, '0.00'],
+    ],
+  );
+  const written = SCORES.map(([, , , write]) => [write(-0.31), write(-0.0001)]);
+  const percents = ['−31.0 %', '0.0 %'];
+  assert.deepEqual(written, [
+    ['−0.31 bits', '0.00 bits'],
+    ...Array(4).fill(percents),
+    ['−0.3 tokens', '0.0 tokens'],
+  ]);
+  const inGrid = (/** @type {number} */ value) => writeValue('previous', value, 3);
+  assert.deepEqual([-0.31, -0.001, 0.31, -12].map(inGrid), ['−0.31', '0.00', '0.31', '−12.0']);
+  const effects = [-0.31, -0.001, 0.31, 9.96].map((value) => writeValue('effect', value, 10));
+  assert.deepEqual(effects, ['−0.31', '0', '+0.31', '+10.0']);
 });

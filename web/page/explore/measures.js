@@ -10,7 +10,7 @@ import { isAblation, SIGNED } from './address.js';
 import { quoted } from './bars.js';
 import { byId } from '../shared/dom.js';
 import { drawn, field, html, leaving, taking } from '../shared/template.js';
-import { formatCount } from '../shared/format.js';
+import { formatCount, formatFixed } from '../shared/format.js';
 import { digitsFor } from './why/bars.js';
 import { signedScale } from './why/signed-scale.js';
 import { SCORES, whyNone } from './score-list.js';
@@ -53,9 +53,10 @@ export function largestValue(values) {
 export function writeValue(measure, value, most, room = Infinity) {
   const few = Math.abs(value) >= 9.95 ? 1 : 2;
   const digits = areFine(most) ? Math.min(room, digitsFor(most)) : few;
-  const words = Math.abs(value).toFixed(digits);
+  const words = formatFixed(value, digits);
   if (!SIGNED.some((name) => name === measure)) return words;
-  return Number(words) === 0 ? '0' : `${value < 0 ? '−' : '+'}${words}`;
+  if (Number(words) === 0) return '0';
+  return value < 0 ? words : `+${words}`;
 }
 
 /** The prediction that is asked about, in words. @param {Explorer} room */

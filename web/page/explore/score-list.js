@@ -5,7 +5,7 @@
  * @import { Explorer } from './explorer.js'
  */
 
-import { formatPercent } from '../shared/format.js';
+import { formatFixed, formatPercent } from '../shared/format.js';
 import { longName } from '../shared/head-names.js';
 import { drawn, html } from '../shared/template.js';
 
@@ -15,7 +15,7 @@ export const SCORES = [
     'entropy',
     'Entropy',
     'how spread a row is: 0 bits is one token, each bit doubles the number',
-    (value) => `${value.toFixed(2)} bits`,
+    (value) => `${formatFixed(value, 2)} bits`,
   ],
   ['first', 'First token', 'weight on the first token of the text', formatPercent],
   ['previous', 'Previous token', 'weight on the token just before', formatPercent],
@@ -35,7 +35,7 @@ export const SCORES = [
     'distance',
     'Distance',
     'how many tokens away the weights are on average',
-    (value) => `${value.toFixed(1)} tokens`,
+    (value) => `${formatFixed(value, 1)} tokens`,
   ],
 ];
 

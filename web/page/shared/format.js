@@ -7,8 +7,14 @@ const whole = new Intl.NumberFormat('en');
 /** @param {number} value */
 export const formatCount = (value) => whole.format(value);
 
+/** With so many decimals; a real minus sign, and none of a zero. @param {number} value @param {number} digits */
+export function formatFixed(value, digits) {
+  const words = Math.abs(value).toFixed(digits);
+  return value < 0 && Number(words) !== 0 ? `−${words}` : words;
+}
+
 /** @param {number} share */
-export const formatPercent = (share) => `${(100 * share).toFixed(1)} %`;
+export const formatPercent = (share) => `${formatFixed(100 * share, 1)} %`;
 
 /** @param {number} count @param {string} one the noun @param {string} [many] its plural */
 export const plural = (count, one, many = `${one}s`) =>
