@@ -81,6 +81,13 @@ test('what is nested is written nested, its numbers alike', () => {
   assert.equal(formatValue([[2, 3]]), '[[2, 3]]');
 });
 
+test('numbers of either sign are written alike: whole ones have the same minus, small ones their size', () => {
+  const written = [-3, -1500, -0, -0.00003, 0.00003, -0.25].map((value) => formatValue(value));
+  assert.deepEqual(written, ['−3', '−1,500', '0', '−3.0e−5', '3.0e−5', '−0.2500']);
+  assert.deepEqual([formatValue(-3, 2), formatValue(-0, 0)], ['−3', '0']);
+  assert.equal(formatValue([[-2, 3]]), '[[−2, 3]]');
+});
+
 test('known results are told apart by where they come from', async () => {
   /** @param {...('prints' | 'expected' | 'recorded')} by */
   const known = (...by) => by.map((one) => ({ by: one, name: one, value: 1 }));

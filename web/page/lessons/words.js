@@ -38,7 +38,10 @@ export function sourcesOf(known) {
 
 /** @param {readonly any[]} values numbers, or nested as a tensor's @returns {string} */
 export const formatList = (values) => {
-  const format = values.flat(Infinity).every(Number.isInteger) ? String : formatNumber;
+  const isWhole = values.flat(Infinity).every(Number.isInteger);
+  const format = isWhole
+    ? (/** @type {number} */ one) => String(one).replace('-', '−')
+    : formatNumber;
   /** @type {(one: any) => string} */
   const write = (one) => (Array.isArray(one) ? `[${one.map(write).join(', ')}]` : format(one));
   return write(values);
@@ -59,8 +62,7 @@ export function formatValue(value, other) {
   if (Array.isArray(value)) return formatList(value);
   if (typeof value !== 'number') return String(value);
   if (typeof other !== 'number') {
-    if (Number.isInteger(value)) return formatCount(value);
-    return value < 0 ? formatNumber(value) : formatWeight(value);
+    return Number.isInteger(value) ? formatCount(value) : formatWeight(value);
   }
   if ([value, other].every(Number.isInteger)) return formatCount(value);
   const written = formatNumber(value);

@@ -4,8 +4,8 @@ export { formatNumber, formatWeight } from '../../headwise/view/format.js';
 
 const whole = new Intl.NumberFormat('en');
 
-/** @param {number} value */
-export const formatCount = (value) => whole.format(value);
+/** A whole number; a real minus sign, and none of a zero. @param {number} value */
+export const formatCount = (value) => whole.format(value + 0).replace('-', '−');
 
 /** With so many decimals; a real minus sign, and none of a zero. @param {number} value @param {number} digits */
 export function formatFixed(value, digits) {

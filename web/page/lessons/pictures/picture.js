@@ -70,7 +70,7 @@ function barsOf({ bars }) {
   const percent = (/** @type {number} */ part) =>
     `${((100 * part) / (high - low || Number.MIN_VALUE)).toFixed(1)}%`;
   const written = (/** @type {number} */ value) => {
-    if (Number.isInteger(value)) return formatCount(value).replace('-', '−');
+    if (Number.isInteger(value)) return formatCount(value);
     return low < 0 ? formatNumber(value) : formatWeight(value);
   };
   return bars.map(({ label, value }) => {
