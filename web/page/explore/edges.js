@@ -23,7 +23,7 @@ export function topEdges(weights, share) {
     edges.push({ key, weight: weights[key] });
     carried += weights[key];
   }
-  return { edges, rest: sum > 0 ? Math.max(0, sum - carried) / sum : 0 };
+  return { edges, rest: sum > 0 ? (sum - carried) / sum : 0 };
 }
 
 /**
