@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatHash, goTo, parseHash } from '../web/page/address.js';
-import { formatExplore, parseExplore } from '../web/page/explore/address.js';
+import { formatExplore, leftOut, parseExplore } from '../web/page/explore/address.js';
 import { shortName } from '../web/page/shared/head-names.js';
 import { keyOf } from '../web/page/shared/linkable.js';
 import { TOURS } from '../web/page/explore/tours.js';
@@ -169,6 +169,40 @@ test('an empty number of an Explore address is none, and not 0', () => {
   }
   assert.deepEqual(parseExplore(new URLSearchParams('added=0_999999')).added, [0, 999999]);
   assert.equal(parseExplore(new URLSearchParams('topK=0')).topK, 0);
+});
+
+test('an Explore address that says too much or nothing is read as far as it says something', () => {
+  const parse = (/** @type {string} */ params) => parseExplore(new URLSearchParams(params));
+  for (const view of ['0_1_5', '1_0_5', '1_1_0', '1_1_0.5', '1_1_2000000']) {
+    assert.equal(parse(`view=${view}`).view, null, view);
+  }
+  assert.deepEqual(parse('view=1_1_1').view, { query: 0, key: 0, span: 1 });
+  assert.deepEqual(parse('pins=q0_k0_q1').pins, [{ side: 'query', token: 0 }]);
+  for (const tour of ['constructor.1', 'induction.0', 'induction.4', 'none.1']) {
+    assert.equal(parse(`tour=${tour}`).tour, null, tour);
+  }
+  // The text itself counts more than the name of one.
+  const { text, kept } = parse('text=a+b&kept=3ij-1abc');
+  assert.deepEqual([text, kept], ['a b', null]);
+  const { corrupted, keptOther } = parse('corrupted=a+c&kept-other=3ij-1abc');
+  assert.deepEqual([corrupted, keptOther], ['a c', null]);
+});
+
+test('what a link does not carry is said, and nothing of what it does', () => {
+  const state = { ...DEFAULTS.explore, text: 'a'.repeat(4000), corrupted: 'b'.repeat(4000) };
+  const added = Array.from({ length: 500 }, () => 1);
+  assert.deepEqual(leftOut({ ...state, added }), []);
+  const more = { added: [...added, 1], text: `${state.text}a`, corrupted: `${state.corrupted}b` };
+  const words = [
+    'the text, which is too long',
+    'what the model wrote',
+    'the other text, which is too long',
+  ];
+  assert.deepEqual(leftOut({ ...state, ...more, model: 'opened' }), ['what was opened', ...words]);
+  assert.deepEqual(leftOut({ ...DEFAULTS.explore, kept: '3ij-1abc', keptOther: '3ij-1abd' }), [
+    words[0],
+    words[2],
+  ]);
 });
 
 test('a step of a tour has an address, and what is changed in it is in the address too', () => {
