@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from 'headwise';
-import { restWords, topEdges } from '../web/page/explore/edges.js';
+import { curveOf, pinnedOn, restWords, topEdges } from '../web/page/explore/edges.js';
+import {
+  colourOf,
+  headColour,
+  paletteColourOf,
+  paletteHeadColour,
+} from '../web/page/explore/pin-colours.js';
 import { turned } from '../web/page/explore/export/right-to-left.js';
 import { labelledTokens } from '../web/headwise/view/labels.js';
 import { cellAt, wordsOf } from '../web/headwise/view/readout.js';
@@ -320,6 +326,50 @@ test('lines carry the wanted share with the fewest keys, and say what they leave
   assert.equal(topEdges([2, 1, 2], 0.5).rest, 0.2);
   // Half of a row that sums to a half.
   assert.equal(topEdges([0.25, 0.25], 0.5).edges.length, 1);
+});
+
+test('of equal weights the earlier key has its line first, and what rounding leaves of a row has none', () => {
+  const keysOf = (/** @type {number[]} */ row, /** @type {number} */ share) =>
+    topEdges(row, share).edges.map(({ key }) => key);
+  assert.deepEqual(keysOf([0.25, 0.25, 0.25, 0.25], 0.5), [0, 1]);
+  assert.deepEqual(keysOf([1e-8, 0.5, 0.5], 1), [1, 2]);
+  assert.deepEqual(keysOf([1e-4, 0.5, 0.5], 1), [1, 2, 0]);
+  assert.deepEqual(keysOf([1], 0.05), [0]);
+});
+
+test('a line is drawn from side to side, stronger for a stronger weight, and at most whole', () => {
+  const sides = { left: 10, right: 30 };
+  assert.deepEqual(curveOf(sides, 5, 8, 0.5), {
+    d: 'M10 5C20 5 20 8 30 8',
+    'stroke-opacity': 0.56,
+    'stroke-width': 2.5,
+  });
+  const strongest = curveOf(sides, 5, 8, 1);
+  assert.deepEqual([strongest['stroke-opacity'], strongest['stroke-width']], [1, 4]);
+  assert.deepEqual(curveOf(sides, 5, 8, 3), strongest, 'a score that is no weight');
+});
+
+test('each pin and each head with lines has a colour, which come again when there are more', () => {
+  const pins = Array.from({ length: 8 }, (_, i) => ({
+    side: i % 2 ? /** @type {const} */ ('key') : /** @type {const} */ ('query'),
+    token: Math.floor(i / 2),
+  }));
+  const numbers = [0, 1, 2, 3, 4, 5, 0, 1];
+  assert.deepEqual(
+    pins.map((pin) => colourOf(pins, pin)),
+    numbers.map((i) => `var(--pin-${i})`),
+  );
+  assert.deepEqual([...pinnedOn(pins.slice(0, 3), 'query')], [0, 1]);
+  assert.deepEqual([...pinnedOn(pins.slice(0, 3), 'key')], [0]);
+  const palette = /** @type {any} */ ({ accent: 'a', pins: ['0', '1', '2', '3', '4', '5'] });
+  assert.deepEqual(
+    pins.map((pin) => paletteColourOf(palette, pins, pin)),
+    numbers.map(String),
+  );
+  // The first pin’s colour is near the accent, which is the chosen head’s.
+  const heads = [0, 1, 2, 3, 4, 5, 6, 7];
+  assert.equal(heads.map((i) => paletteHeadColour(palette, i)).join(''), 'a1234512');
+  assert.deepEqual([headColour(0), headColour(6)], ['var(--accent)', 'var(--pin-1)']);
 });
 
 test('a share that no line carries is told, however small', () => {
