@@ -11,13 +11,13 @@
  * A 1 for each head that is heard, a 0 for each that is muted.
  *
  * @param {{ config: Pick<ModelConfig, 'numLayers' | 'numHeads'> }} network
- * @param {readonly HeadName[]} muted
+ * @param {readonly HeadName[]} muted heads of the network
  * @returns {number[][] | undefined} [numLayers, numHeads]; undefined: all are heard
  */
 export function headMaskOf({ config: { numLayers, numHeads } }, muted) {
   if (muted.length === 0) return undefined;
   const mask = Array.from({ length: numLayers }, () => Array(numHeads).fill(1));
-  for (const { layer, head } of muted) if (mask[layer]?.[head]) mask[layer][head] = 0;
+  for (const { layer, head } of muted) mask[layer][head] = 0;
   return mask;
 }
 
