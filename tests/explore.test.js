@@ -391,6 +391,37 @@ test('the likeliest tokens are those of before and after, in the order of after'
   const after = Float64Array.from([0.01, 0.5, 0.3, 0.09, 0.1]);
   assert.deepEqual(likeliest(before, after, 3), [1, 2, 0]);
   assert.deepEqual(likeliest(before, before, 9), [0, 2, 3, 1, 4]);
+  const rising = Float64Array.from([0.1, 0.2, 0.3, 0.4]);
+  assert.deepEqual(likeliest(rising, rising, 2), [3, 2], 'the likeliest come last');
+  const even = Float64Array.from([0.25, 0.25, 0.3, 0.2]);
+  assert.deepEqual(likeliest(even, even, 2), [2, 0], 'of equal ones the first stays');
+  const muted = Float64Array.from([0.25, 0.25, 0.25, 0.25]);
+  assert.deepEqual(likeliest(even, muted, 4), [2, 0, 1, 3], 'equal after, in the order of before');
+});
+
+test('without the first token a row sums to what it summed to, and one that had nothing else has zeros', async () => {
+  const source = {
+    ...{ n: 3, layers: 1, heads: 1, causal: false },
+    rows: () => Float32Array.of(1, 0.5, 0.5, 0.25, 0, 0),
+  };
+  const what = { ...HEAD, layer: 0, head: 0, hideFirst: true };
+  const read = await rowsOf(source, what, async () => new Float32Array(9));
+  assert.deepEqual([...read(0, 2)], [0, 1, 1, 0, 0, 0]);
+});
+
+test('a rollout that was stopped does not forget the one that took its place', async () => {
+  /** @type {{ resolve: (whole: Float32Array) => void, reject: (error: Error) => void }[]} */
+  const asked = [];
+  const rollouts = new Rollouts(
+    () => new Promise((resolve, reject) => asked.push({ resolve, reject })),
+  );
+  const begin = () => breathe;
+  const first = rollouts.upTo(0, begin);
+  const second = rollouts.upTo(1, begin);
+  asked[0].reject(new Error('stopped'));
+  await assert.rejects(first, /stopped/);
+  assert.equal(rollouts.upTo(1, begin), second);
+  assert.equal(asked.length, 2);
 });
 
 /** @param {number} n */
