@@ -159,3 +159,16 @@ test('what is derived tells only who reads what has changed', () => {
     { layer: 1, head: 3 },
   ]);
 });
+
+test('a question that failed and is then answered has not failed', async () => {
+  const { room, waiting, asked, said, rest } = makeRoom();
+  waiting[0].refuse('no');
+  await rest();
+  assert.equal(asked.hasFailed.value, true);
+  room.isShown.value = false;
+  room.isShown.value = true;
+  await rest();
+  waiting[1].answer('A');
+  await rest();
+  assert.deepEqual([said(), asked.hasFailed.value], ['A', false]);
+});
