@@ -113,6 +113,18 @@ for (const [name, tokenizer] of Object.entries(TOKENIZERS))
       { shape: [right.length], data: latest?.effects ?? [] },
       { shape: [right.length], data: right },
     );
+    // What is muted already stays so while the others are muted in turn.
+    for await (const part of effectsOf(model, without, about, breathe)) latest = part;
+    const besides = right.map((_, i) => {
+      const mask = all();
+      mask[0][1] = 0;
+      mask[Math.floor(i / numHeads)][i % numHeads] = 0;
+      return scoreOf(expected(mask), ids[at], null) - scoreOf(expected(heard), ids[at], null);
+    });
+    allClose(
+      { shape: [right.length], data: latest?.effects ?? [] },
+      { shape: [right.length], data: besides },
+    );
     run.dispose();
     without.dispose();
     encoder.dispose();
