@@ -36,6 +36,7 @@ test('token ids are read from numbers, and what is none of the vocabulary is nam
     ['1 50', '50'],
     ['-1', '-1'],
     ['1.5', '1.5'],
+    ['9'.repeat(20), '9'.repeat(20)],
     ['9'.repeat(400), '99999…'],
   ]) {
     assert.throws(
