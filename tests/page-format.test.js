@@ -1,7 +1,9 @@
 // How the page writes numbers, times and rates.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { writeValue } from '../web/page/explore/measures.js';
+import { costWords, spanWords } from '../web/page/explore/costs.js';
+import { largestValue, writeValue } from '../web/page/explore/measures.js';
+import { digitsOf, percent } from '../web/page/explore/next-token.js';
 import { SCORES } from '../web/page/explore/score-list.js';
 import {
   formatFixed,
@@ -101,4 +103,46 @@ test('scores of opened numbers that are no weights keep their sign, and zeros ha
   assert.deepEqual([-0.31, -0.001, 0.31, -12].map(inGrid), ['−0.31', '0.00', '0.31', '−12.0']);
   const effects = [-0.31, -0.001, 0.31, 9.96].map((value) => writeValue('effect', value, 10));
   assert.deepEqual(effects, ['−0.31', '0', '+0.31', '+10.0']);
+});
+
+test('a probability has digits that tell it from 0, and a list of small ones digits that tell them apart', () => {
+  writes(percent, [
+    [0.1234, '12.3 %'],
+    [0.0005, '0.1 %'],
+    [0.00049, '< 0.1 %'],
+    [0, '< 0.1 %'],
+    [1, '100.0 %'],
+  ]);
+  assert.equal(percent(0.00012, 3), '0.012 %');
+  assert.deepEqual([0, 0.5, 0.001, 0.0009, 0.00001].map(digitsOf), [1, 1, 1, 3, 4]);
+});
+
+test('the largest value of heads is by size, without those that are not known; what is written as 0 counts as 0', () => {
+  assert.equal(largestValue([NaN, -3, 2]), 3);
+  assert.equal(largestValue([2, NaN]), 2);
+  assert.deepEqual([[], [NaN], [4e-7, -4e-7]].map(largestValue), [0, 0, 0]);
+  assert.equal(largestValue([6e-7]), 6e-7);
+});
+
+test('what was computed is said with its time and its size', () => {
+  const span = (/** @type {number} */ ms, isPooled = false) =>
+    spanWords({ queries: [0, 1], keys: [9, 1200], isPooled, ms });
+  assert.equal(span(0.05), 'Queries 1 to 1, keys 10 to 1,200, computed in less than 0.1 ms.');
+  assert.match(span(0.1), /computed in 100 µs\.$/);
+  assert.match(
+    span(2, true),
+    /in 2\.00 ms; each cell shows the largest of the weights it covers\.$/,
+  );
+  const cost = (/** @type {number} */ bytes, residualBytes = 0) =>
+    costWords(
+      /** @type {any} */ ({
+        hasModel: { value: true },
+        run: { value: { n: 16, layers: 2, heads: 2, ms: 3, bytes, residualBytes } },
+      }),
+    );
+  assert.equal(
+    cost(4095, 1024),
+    '16 tokens, 2 × 2 heads: read in 3.00 ms. Kept for the maps: 4.0 KiB (the full matrices would take 4.0 KiB). Another 1.0 KiB lets muting start at the head’s layer.',
+  );
+  assert.match(cost(4096), /4\.0 KiB, in proportion to the text’s length\./);
 });
