@@ -5,7 +5,9 @@ import { EXPLORE_DEFAULTS } from '../web/page/explore/address.js';
 import { createChoices } from '../web/page/explore/choices.js';
 import { MODELS } from '../web/page/explore/models.js';
 import { existingState, possibleState } from '../web/page/explore/possible-state.js';
-import { noteOf } from '../web/page/explore/titles.js';
+import { Focus, NOWHERE } from '../web/page/explore/focus.js';
+import { linedMaps } from '../web/page/explore/maps.js';
+import { noteOf, nounOf } from '../web/page/explore/titles.js';
 
 /** @import { ExploreState } from '../web/page/explore/address.js' */
 
@@ -250,4 +252,29 @@ test('a map is not compared with two others, and losses tint where the next toke
   const tint = (/** @type {'next' | 'masked'} */ predicts) =>
     possibleState(state({ tint: 'loss' }), run, { config, predicts }).tint;
   assert.deepEqual([tint('next'), tint('masked')], ['loss', 'attention']);
+});
+
+test('lines of heads that are kept are of heads, also beside a map of several', () => {
+  const of = (/** @type {ExploreState['of']} */ first) =>
+    linedMaps(state({ of: first, overlay: [last] })).map((map) => [map.of, map.layer, map.head]);
+  const { layer, head } = EXPLORE_DEFAULTS;
+  assert.deepEqual(of('mean'), [
+    ['mean', layer, head],
+    ['head', 1, 2],
+  ]);
+  assert.deepEqual(of('norms')[1], ['norms', 1, 2]);
+  assert.deepEqual([nounOf({ of: 'norms' }), nounOf({ of: 'mean' })], ['share', 'weight']);
+});
+
+test('a view forgets a place that it has set, and none that another one has', () => {
+  const [focus, first, second] = [new Focus(), {}, {}];
+  let told = 0;
+  focus.subscribe(() => told++);
+  focus.set({ query: 1 }, first);
+  focus.set({ query: 1 }, second);
+  assert.equal(told, 1, 'the same place');
+  focus.clear(first);
+  assert.deepEqual(focus.place, { query: 1, key: -1 });
+  focus.clear(second);
+  assert.deepEqual([focus.place, told], [NOWHERE, 2]);
 });
