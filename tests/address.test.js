@@ -80,6 +80,18 @@ test('Compare’s address keeps the name of a long text that this browser has no
   assert.equal(formatHash({ ...state, text: 'one', kept: '' }), '#compare?source=own&text=one');
 });
 
+test('Compare’s address leads to heads, rows and widths that are there', () => {
+  assert.equal(parseHash('#compare?head=H9').head, 1, 'the last of the example’s two');
+  assert.equal(parseHash('#compare?source=own&heads=8&head=H9').head, 7);
+  assert.deepEqual(
+    ['0', '1', '1024', '1025', ''].map((row) => parseHash(`#compare?row=${row}`).row),
+    [-1, 0, 1023, -1, -1],
+  );
+  assert.equal(parseHash('#compare?source=own&width=100').width, DEFAULTS.width);
+  const state = parseHash('#compare?source=own&width=12&heads=5');
+  assert.deepEqual([state.width, state.heads], [12, 4]);
+});
+
 test('a seed that is none is not in the address', () => {
   for (const seed of [-1, 1.5, NaN, 2 ** 32, 99999999999]) {
     assert.equal(formatHash({ ...DEFAULTS, seed }), '#compare', String(seed));
