@@ -21,7 +21,7 @@ import { IGNORED } from '../web/page/train/tasks/task.js';
 import { AUSTEN, drawnTasks, PROMPT, textTask } from '../web/page/train/tasks/tasks.js';
 import { RARE } from '../web/page/train/tasks/text.js';
 import { Trainer } from '../web/page/train/trainer.js';
-import { knownOf, lacksText, leftOut, tooShort } from '../web/page/train/words.js';
+import { differenceOf, knownOf, lacksText, leftOut, tooShort } from '../web/page/train/words.js';
 
 /** @import { Headwise } from 'headwise' */
 /** @import { Point } from '../web/page/train/history.js' */
@@ -66,6 +66,9 @@ test('in induction each answer stands after an earlier time of the same letter',
         assert.equal(ids[place - 1] ?? ids[i], ids[i]);
       }
       assert.equal(places.length > 0, targets[i] !== IGNORED);
+      // Period after period, from the first on: where the row begins is one of them.
+      const period = targets.findIndex((target) => target !== IGNORED);
+      if (i >= period && (i + 1) % period === 0) assert.ok(places.includes(0));
     });
     assert.ok(count > 0);
   });
@@ -102,6 +105,22 @@ test('a text asks for each next character, and keeps its end for the held-out ro
   eachRow(task, (_, words) => assert.match(words, /^[ab]+$/));
   assert.match(write(task, task.row(randomBelow(1), true).ids), /^[cd]+$/);
   assert.equal(task.prompt, 'ab');
+  // The shortest text has one held-out row, each of whose characters is followed by one.
+  const shortest = textTask('abcd'.repeat(100), 'ab');
+  const { ids, targets } = shortest.row(randomBelow(1), true);
+  assert.deepEqual([ids.length, targets.length], [39, 39]);
+});
+
+test('what differs between two runs is said, one layer and one head in words', () => {
+  const { induction } = DEFAULTS;
+  assert.equal(differenceOf(induction, induction), 'the same settings');
+  const single = { ...induction, layers: 1, heads: 1, seed: 2, only: false };
+  assert.equal(differenceOf(induction, single), 'seed 2, one layer, one head, with feed-forward');
+  assert.equal(
+    differenceOf(single, { ...single, layers: 2, heads: 4, lr: 0.01, positions: 'none' }),
+    '2 layers, 4 heads, learning rate 0.01, positions: none',
+  );
+  assert.equal(knownOf({ ...induction, width: 16, heads: 2 }).length, 0, 'eight numbers a head');
 });
 
 /** Different characters. @param {number} count @param {number} [first] */
