@@ -238,6 +238,23 @@ const drawnCells = (page) =>
   );
 
 pageTest(
+  'Back and Next of the drawing say where its steps end, and keep the focus',
+  '',
+  async (page) => {
+    const said = () =>
+      page.$$eval('.stepper .row button', (buttons) =>
+        buttons.slice(0, 2).map((button) => button.ariaDisabled),
+      );
+    assert.deepEqual(await said(), ['true', 'false']);
+    await page.focus('.stepper .row button:nth-of-type(2)');
+    for (let i = 0; i < 6; i++) await page.keyboard.press('Enter');
+    assert.deepEqual(await said(), ['false', 'true']);
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Next');
+    assert.match(await textOf(page, '.stepper-steps [aria-current=step]'), /^5 /);
+  },
+);
+
+pageTest(
   'the drawing steps by keyboard from a product per head to one, and back to the same queries',
   '',
   async (page) => {

@@ -86,14 +86,16 @@ function stepList({ step, choose }) {
 export function stepper(numbers) {
   const player = createPlayer();
   const { step, isPlaying, choose, toggle } = player;
+  // At the last step it keeps the focus: a disabled button would lose it.
+  const turn = (/** @type {string} */ words, /** @type {number} */ to) =>
+    html`<button type="button" aria-disabled=${!(to in STEPS)} @click=${() => choose(to)}>${words}</button>`;
   return html`<div class="stepper">
     <div>${drawn(() => drawing(numbers, step.value))}</div>
     <div>
       ${stepList(player)}
       <p class="stepper-words" role="status">${drawn(() => STEPS[step.value].words)}</p>
       <div class="row">
-        <button type="button" @click=${() => choose(step.value - 1)}>Back</button>
-        <button type="button" @click=${() => choose(step.value + 1)}>Next</button>
+        ${drawn(() => [turn('Back', step.value - 1), turn('Next', step.value + 1)])}
         <button type="button" class="quiet" @click=${toggle}>
           ${drawn(() => (isPlaying.value ? 'Pause' : 'Play'))}
         </button>
