@@ -62,8 +62,7 @@ export const spansOf = ({ span }, { queries, keys }) => ({
  */
 export function isSeen(view, size, { side, token }) {
   const n = side === 'query' ? 'queries' : 'keys';
-  const end = Math.min(size[n], view[side] + spansOf(view, size)[n]);
-  return token >= Math.floor(view[side]) && token < end;
+  return token >= Math.floor(view[side]) && token < view[side] + spansOf(view, size)[n];
 }
 
 /** The nearest cell of a map. @param {Sides} size @param {Place} cell @returns {Place} */
