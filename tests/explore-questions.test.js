@@ -103,6 +103,24 @@ test('a prediction lists each token once, with those that are asked about at the
   assert.deepEqual(await idsOf(/** @type {any} */ (twice)), [...likeliest, worst]);
 });
 
+test('a token that is asked about without having been chosen is not compared with itself', async () => {
+  const { run: asked, ids } = read();
+  const next = ids[14];
+  const [alone, itself, another] = [null, next, ids[3]].map((against) => ({ ...about, against }));
+  assert.notEqual(ids[3], next);
+  assert.equal((await questions.predict(asked, itself, 'view')).against, null);
+  assert.equal((await questions.predict(asked, another, 'view')).against, ids[3]);
+  /** @param {typeof alone} one */
+  const partsOf = async (one) =>
+    (await questions.attribution(asked, { ...one, directions: false }, 'view')).total;
+  const total = await partsOf(alone);
+  assert.equal(await partsOf(itself), total);
+  assert.notEqual(await partsOf(another), total);
+  /** @param {typeof alone} one */
+  const effectsOf = (one) => lastOf(questions.effects(asked, one, 'zero'));
+  assert.deepEqual(await effectsOf(itself), await effectsOf(alone));
+});
+
 test('the token that is asked about is the chosen one, else the text’s own, else the likeliest; none where logits are NaN', () => {
   const base = (/** @type {number[]} */ ...logits) =>
     /** @type {any} */ ({ logits: () => Float32Array.from(logits) });

@@ -281,6 +281,12 @@ export class Explorer {
     return this.predicts.value !== 'nothing' ? () => this.session.predict(about) : undefined;
   });
 
+  /** What the target is compared with: not with itself, as it may be asked about without having been chosen. */
+  against = derived(() => {
+    const { against } = this.shown.value;
+    return against === this.next.answer.value?.target ? null : against;
+  });
+
   /** Side of a small map, in pixels. */
   thumbSide = () => 32;
 

@@ -60,11 +60,11 @@ export function writeValue(measure, value, most, room = Infinity) {
 }
 
 /** The prediction that is asked about, in words. @param {Explorer} room */
-function asked({ next, shown, predicts }) {
+function asked({ next, against, predicts }) {
   const { run, at = 0, target, predictions } = next.answer.value ?? {};
   const textOf = (/** @type {number | null | undefined} */ id) =>
     predictions?.find(({ token }) => token.id === id)?.token.text;
-  const [what, other] = [textOf(target), textOf(shown.value.against)];
+  const [what, other] = [textOf(target), textOf(against.value)];
   if (!run || what === undefined) return undefined;
   const { text = '', isMask } = run.tokens[at] ?? {};
   const place = predicts.value === 'masked' ? 'in the place of' : 'after';

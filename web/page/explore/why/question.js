@@ -49,7 +49,7 @@ const without = (muted) =>
 export const question = (room) =>
   drawn(() => {
     const { run, predictions = [], at = 0, target } = room.next.answer.value ?? {};
-    const { against } = room.shown.value;
+    const against = room.against.value;
     const tokens = predictions.map(({ token }) => [String(token.id), token.text, 'no']);
     const others = tokens.filter(([id]) => id !== String(target));
     const leave = () => {

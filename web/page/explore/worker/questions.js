@@ -27,14 +27,17 @@ const LIKELIEST = 10;
  * @property {number | null} against id of another one
  */
 
+/** What a target is compared with: not with itself, as it may be asked about without having been chosen. @param {number | null} target @param {About} about */
+const comparedWith = (target, { against }) => (against === target ? null : against);
+
 /**
  * @param {ReturnType<typeof readingOf>} reading
  * @param {About} about
  * @throws {PageError} no token can be asked about
  */
-function askedOf({ now, heard }, { at, target: chosen }) {
-  const target = targetOf(now, heard, at, chosen);
-  if (target !== null) return target;
+function askedOf({ now, heard }, about) {
+  const target = targetOf(now, heard, about.at, about.target);
+  if (target !== null) return { at: about.at, target, against: comparedWith(target, about) };
   throw new PageError('ERR_NAN', 'The model’s logits are NaN here: it predicts nothing.');
 }
 
@@ -45,13 +48,15 @@ function askedOf({ now, heard }, { at, target: chosen }) {
  * @param {About} about
  * @param {string} by who asks, once at a time
  */
-export async function predict(asked, { at, target: chosen, against }, by) {
+export async function predict(asked, about, by) {
+  const { at } = about;
   const { now, heard } = readingOf(asked);
   const { text } = opened();
   await take(`predict ${by}`)();
   const after = softmaxOf(now.logits(at));
   const before = now === heard ? after : softmaxOf(heard.logits(at));
-  const target = targetOf(now, heard, at, chosen);
+  const target = targetOf(now, heard, at, about.target);
+  const against = comparedWith(target, about);
   const actual = now.actual(at) ?? null;
   const ids = likeliest(before, after, LIKELIEST);
   const others = [actual, target, against].filter((id) => id !== null && !ids.includes(id));
@@ -72,7 +77,7 @@ export async function predict(asked, { at, target: chosen, against }, by) {
  */
 export async function* effects(asked, about, method) {
   const reading = readingOf(asked);
-  const question = { ...about, target: askedOf(reading, about), method };
+  const question = { ...askedOf(reading, about), method };
   yield* effectsOf(opened(), reading.now, question, take('effects'));
 }
 
@@ -86,7 +91,7 @@ export async function* effects(asked, about, method) {
 export async function attribution(asked, about, by) {
   const reading = readingOf(asked);
   await take(`attribution ${by}`)();
-  const question = { ...about, target: askedOf(reading, about) };
+  const question = { ...askedOf(reading, about), directions: about.directions };
   return attributionOf(openedDecoder(), reading.now, question);
 }
 
@@ -106,11 +111,11 @@ export function tokensOf(text, added) {
 export async function* patching(asked, about, other) {
   const reading = readingOf(asked);
   const { now } = reading;
-  const { at, against } = about;
+  const { at, ...scored } = askedOf(reading, about);
   const [ids, others] = [now.ids, other].map((all) => all.slice(0, at + 1));
   const model = openedDecoder();
   const headMask = headMaskOf(model.decoder, now.muted);
-  const question = { ids, others, target: askedOf(reading, about), against, headMask };
+  const question = { ids, others, ...scored, headMask };
   yield* patchingOf(model, question, take('patching'));
 }
 

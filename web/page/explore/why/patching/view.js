@@ -108,15 +108,14 @@ function texts({ patching, about }) {
 }
 
 /** What is measured, in words. @param {Explorer} room @param {{ target: number }} shares */
-function measured({ next, shown }, { target }) {
+function measured({ next, against }, { target }) {
   const { predictions = [] } = next.answer.value ?? {};
-  const { against } = shown.value;
   const textOf = (/** @type {number | null} */ id) =>
     predictions.find(({ token }) => token.id === id)?.token.text ?? '…';
   const what = quoted(textOf(target));
-  return against === null
+  return against.value === null
     ? html`log-probability of ${what}`
-    : html`logit of ${what} − ${quoted(textOf(against))}`;
+    : html`logit of ${what} − ${quoted(textOf(against.value))}`;
 }
 
 /** How sure each text is, and how far the sweep has come. @param {Explorer} room */
