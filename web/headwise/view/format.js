@@ -1,14 +1,13 @@
 const MINUS = '\u2212';
 
-/**
- * Four decimals, as the notebooks print; a real minus sign, and none of a zero.
- *
- * @param {number} value
- */
-export const formatNumber = (value) =>
-  (Number.isFinite(value) ? value.toFixed(4) : String(value).replace('Infinity', '∞'))
-    .replace(/^-(0\.0+)$/, '$1')
+/** With so many decimals; a real minus sign, and none of a zero. @param {number} value @param {number} digits */
+export const formatFixed = (value, digits) =>
+  (Number.isFinite(value) ? value.toFixed(digits) : String(value).replace('Infinity', '∞'))
+    .replace(/^-(0(\.0+)?)$/, '$1')
     .replace('-', MINUS);
+
+/** Four decimals, as the notebooks print. @param {number} value */
+export const formatNumber = (value) => formatFixed(value, 4);
 
 /**
  * A weight between 0 and 1, or a difference that may be tiny.

@@ -1,17 +1,13 @@
 /** Numbers as people read them. */
 
-export { formatNumber, formatWeight } from '../../headwise/view/format.js';
+import { formatFixed } from '../../headwise/view/format.js';
+
+export { formatFixed, formatNumber, formatWeight } from '../../headwise/view/format.js';
 
 const whole = new Intl.NumberFormat('en');
 
 /** A whole number; a real minus sign, and none of a zero. @param {number} value */
 export const formatCount = (value) => whole.format(value + 0).replace('-', '−');
-
-/** With so many decimals; a real minus sign, and none of a zero. @param {number} value @param {number} digits */
-export function formatFixed(value, digits) {
-  const words = Math.abs(value).toFixed(digits);
-  return value < 0 && Number(words) !== 0 ? `−${words}` : words;
-}
 
 /** @param {number} share */
 export const formatPercent = (share) => `${formatFixed(100 * share, 1)} %`;
