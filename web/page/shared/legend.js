@@ -45,3 +45,7 @@ export function showLegend(room, { max, what, masked, start = '0', end, middle, 
   }
   room.replaceChildren(scale);
 }
+
+/** What the colours of weights from 0 to 1 mean. @param {HTMLElement} room @param {boolean} [masked] */
+export const showWeightLegend = (room, masked = true) =>
+  showLegend(room, { max: 1, what: 'attention weight', masked });

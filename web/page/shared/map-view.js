@@ -7,7 +7,7 @@
 import { AttentionMap } from '../../headwise/view.js';
 import { el } from './dom.js';
 import { formatWeight } from './format.js';
-import { showLegend } from './legend.js';
+import { showWeightLegend } from './legend.js';
 import { matrixTable } from './matrix-table.js';
 
 /** @param {MapData} map one head's weights */
@@ -52,5 +52,5 @@ export function showMaps(room, { maps, tokens, causal, pin }) {
     const matrix = { shape: [n, n], rows: n, cols: n, values };
     behind.replaceChildren(matrixTable(matrix, { caption, ...labels, format: formatWeight }));
   });
-  showLegend(legend, { max: 1, what: 'attention weight', masked: causal });
+  showWeightLegend(legend, causal);
 }

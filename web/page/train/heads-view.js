@@ -13,7 +13,7 @@ import { drawWeights } from '../../headwise/view.js';
 import { hasModifier } from '../shared/dom.js';
 import { formatCount } from '../shared/format.js';
 import { headAt, isSameHead, shortName, spokenName } from '../shared/head-names.js';
-import { showLegend } from '../shared/legend.js';
+import { showWeightLegend } from '../shared/legend.js';
 import { drawn, html, made, nothing, svg } from '../shared/template.js';
 import { labelOf } from '../shared/tokenize.js';
 import { FORMED, thinnedSnapshots } from './history.js';
@@ -148,9 +148,6 @@ function showLarge(map, seen, i, { ids, characters }, name) {
   map.show({ weights: weightsOf(seen, i, ids.length), tokens, causal: true, max: 1, name });
 }
 
-/** @param {HTMLElement} element */
-const legend = (element) => showLegend(element, { max: 1, what: 'attention weight', masked: true });
-
 /** The chosen head's map with its tokens, and its mute. @param {Training} room @param {Run} run @param {string} id of the mute */
 export function largeHead(room, run, id) {
   const has = ({ layer, head } = room.chosen.value) =>
@@ -179,6 +176,6 @@ export function largeHead(room, run, id) {
       const i = layer * run.settings.heads + head;
       return html`<attention-map ${made(showLarge, seen, i, about, `Head ${shortName({ layer, head })}`)}></attention-map>`;
     })}
-    <div ?hidden=${drawn(() => !has())} ${made(legend)}></div>
+    <div ?hidden=${drawn(() => !has())} ${made(showWeightLegend)}></div>
   </div>`;
 }

@@ -10,7 +10,7 @@ import { directed } from '../../../shared/direction.js';
 import { byId } from '../../../shared/dom.js';
 import { formatCount } from '../../../shared/format.js';
 import { isSameHead, longName, shortName } from '../../../shared/head-names.js';
-import { showLegend } from '../../../shared/legend.js';
+import { showWeightLegend } from '../../../shared/legend.js';
 import { computed, signal } from '../../../shared/signals.js';
 import { drawn, html, leaving, made, nothing } from '../../../shared/template.js';
 import { quoted, tokenText } from '../../bars.js';
@@ -236,9 +236,6 @@ function paint(map, weights, tokens, name) {
   });
 }
 
-/** @param {HTMLElement} element */
-const legend = (element) => showLegend(element, { max: 1, what: 'attention weight', masked: true });
-
 /** The chosen head's map in both texts. @param {Explorer} room */
 function maps({ patching, run, shown }) {
   const [answer, pair] = [patching.maps.value, patching.pair.value];
@@ -255,7 +252,7 @@ function maps({ patching, run, shown }) {
   return html`<div class="pair-maps" id="explore-pair-maps">
       ${map('your text', answer.clean, pair.clean)} ${map('the other text', answer.other, pair.other)}
     </div>
-    <div ${made(legend)}></div>`;
+    <div ${made(showWeightLegend)}></div>`;
 }
 
 /** @param {Explorer} room */
