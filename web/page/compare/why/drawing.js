@@ -8,18 +8,18 @@
 
 import { html, svg } from '../../shared/template.js';
 
-const WIDTH = 460;
+const WIDTH = 436;
 const HEIGHT = 330;
 /** Of a cell. */
 const [CW, CH] = [36, 20];
 /** Left edges of x, W_q and Q. */
-const [AX, AW, AQ] = [0, 140, 316];
+const [AX, AW, AQ] = [0, 128, 292];
 /** Upper edges: of the products above each other, and of the one product. */
 const [TOP, MIDDLE, BOTTOM] = [24, 108, 198];
 const FAINT = 0.16;
 /** A strip of memory: cells in a line, and where its lines are. */
 const IN_LINE = 12;
-const [STRIP_X, STRIP_Y, STRIP_LINE] = [14, 92, 120];
+const [STRIP_X, STRIP_Y, STRIP_LINE] = [2, 92, 120];
 
 export const STEPS = [
   {
@@ -104,7 +104,7 @@ function labels(step) {
     label(AX + 1.5 * CW, top - 7, 'x'),
     label(AW + (columns / 2) * CW, top + 1.5 * CH - 7, weights, of),
     label(AQ + (columns / 2) * CW, top - 7, queries, of),
-    label(AX + 3 * CW + 16, top + 3 * CH + 4, '·'),
+    label((AX + 3 * CW + AW) / 2, top + 3 * CH + 4, '·'),
     label(AW + columns * CW + (AQ - AW - columns * CW) / 2, top + 3 * CH + 4, '='),
   ];
   if (step === 0) {
@@ -118,10 +118,10 @@ function labels(step) {
   return [
     label(AQ + CW, TOP - 7, 'Q of H0', 'of-h0'),
     label(AQ + CW, BOTTOM - 7, 'Q of H1', 'of-h1'),
-    label(150, TOP + 56, 'start 0, stride 4', 'of-h0'),
-    label(150, TOP + 72, 'numbers 0 1, 4 5, 8 9 …'),
-    label(150, BOTTOM + 56, 'start 2, stride 4', 'of-h1'),
-    label(150, BOTTOM + 72, 'numbers 2 3, 6 7, 10 11 …'),
+    label(AQ / 2, TOP + 56, 'start 0, stride 4', 'of-h0'),
+    label(AQ / 2, TOP + 72, 'numbers 0 1, 4 5, 8 9 …'),
+    label(AQ / 2, BOTTOM + 56, 'start 2, stride 4', 'of-h1'),
+    label(AQ / 2, BOTTOM + 72, 'numbers 2 3, 6 7, 10 11 …'),
   ];
 }
 
