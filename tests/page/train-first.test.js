@@ -82,6 +82,9 @@ roomTest('where it rests is read aloud, and nothing while it trains', '#train', 
   await reached(page, step + 1);
   await resting(page);
   assert.match(await rest(), new RegExp(`^Step ${step + 1} of`));
+  await page.click('#train-restart');
+  await reached(page, 1);
+  assert.equal(await rest(), '', 'nothing of the run before');
 });
 
 roomTest('the last links follow the task', '#train', async (page) => {

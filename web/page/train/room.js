@@ -155,7 +155,7 @@ function restWords(room) {
 const restAloud = (room) =>
   aloud('train-rest', () => {
     const isResting = !room.isPlaying.value && room.calls.value === 0;
-    return isResting && room.step.value > 0 ? restWords(room) : undefined;
+    return isResting && room.step.value > 0 ? restWords(room) : '';
   });
 
 /** @param {Store} store */
