@@ -147,7 +147,7 @@ roomTest('single keys can be turned off, and stay so', '', async (page) => {
   const turn = async () => {
     await openMenu(page, 'explore-files');
     await page.click('#explore-help');
-    await page.click('#explore-keys');
+    await page.click('#explore-keys-on');
     await page.click('#explore-help-dialog button');
   };
   const hash = () => page.evaluate(() => location.hash);

@@ -77,7 +77,7 @@ export const help = html`<dialog id="explore-help-dialog" class="explore-help"
   ${drawn(
     () =>
       html`<label class="check">
-        <input type="checkbox" id="explore-keys" .checked=${areOn.value}
+        <input type="checkbox" id="explore-keys-on" .checked=${areOn.value}
           @change=${taking(({ checked }) => turn(checked))} />
         Letters, brackets and ? work anywhere in Explore
       </label>`,
