@@ -98,6 +98,12 @@ roomTest('nothing is said of what was written once it is removed', '?count=3', a
   await says(page, '#explore-written', /^3 tokens, .* per second$/);
   await reread(page, () => page.click('#explore-take-back'));
   await says(page, '#explore-written', /^$/);
+  await page.click('#explore-why');
+  await addressHas(page, 'mode=why');
+  await reread(page, () => page.click('#explore-write'));
+  await says(page, '#explore-written', /^3 tokens/);
+  await reread(page, () => page.evaluate(() => history.back()));
+  await says(page, '#explore-written', /^$/);
 });
 
 roomTest('what is removed while the model writes on is gone', '?count=40', async (page) => {

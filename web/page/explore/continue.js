@@ -84,6 +84,10 @@ function createWriting(room) {
     work.peek()?.abort();
     status.value = '';
   });
+  // Back, too, takes away what was written.
+  effect(() => {
+    if (state.value.added.length === 0 && !work.peek()) status.value = '';
+  });
 
   const write = async () => {
     const mine = new AbortController();
