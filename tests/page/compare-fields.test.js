@@ -33,6 +33,11 @@ pageTest(
     await fill(page, '#seed', '', 'input');
     assert.equal(await valueOf(page, '#seed'), '');
     await page.waitForSelector('#seed[aria-invalid=true]');
+    // Who has left it sees the seed of what is shown, which the address has.
+    await rerun(page, () => fill(page, '#seed', '', 'change'));
+    assert.equal(await valueOf(page, '#seed'), '7');
+    assert.match(await page.evaluate(() => location.hash), /seed=7/);
+    await page.waitForSelector('#seed[aria-invalid=false]');
   },
 );
 

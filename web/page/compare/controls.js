@@ -104,13 +104,20 @@ function connectText(store, field) {
 function connectSeed(store, field) {
   /** As above. @type {number | undefined} */
   let known;
+  /** The last that is one. */
+  let latest = 0;
   field.addEventListener('input', () => {
     known = field.value === '' ? NaN : Number(field.value);
     store.set({ seed: known });
   });
+  // What is shown, and its address, have the seed before.
+  field.addEventListener('change', () => {
+    if (!isSeed(store.get().seed)) store.set({ seed: latest });
+  });
   return (seed) => {
     if (!Object.is(seed, known)) field.value = String(seed);
     known = seed;
+    if (isSeed(seed)) latest = seed;
     field.setAttribute('aria-invalid', String(!isSeed(seed)));
     if (isSeed(seed)) field.removeAttribute('aria-describedby');
     else field.setAttribute('aria-describedby', 'message');
