@@ -6,8 +6,9 @@
 
 import { headAt, isSameHead, shortName } from '../shared/head-names.js';
 import { menu } from '../shared/menu.js';
-import { drawn, field, html, taking } from '../shared/template.js';
+import { drawn, field, html, nothing, taking } from '../shared/template.js';
 import { headOf, isOfHead } from './address.js';
+import { leavingTo } from './leaving-to.js';
 import { mapNameOf, MAPS, SCALES } from './titles.js';
 
 /** The menu's word for the map before heads were muted. */
@@ -56,16 +57,19 @@ export const controls = (room) => html`<div class="head-tools">
       const { muted, other, before } = room.shown.value;
       const isMuted = muted.some((head) => isSameHead(head, room.shown.value));
       const kept = room.state.value.other;
+      const areMuted = (room.run.value?.muted.length ?? 0) > 0;
+      // The key that mutes, or unmutes, takes one of them away.
+      const leave = leavingTo('explore-mute');
+      const beforeButton = html`<button type="button" class="quiet" id="explore-before" aria-pressed=${before}
+          @click=${() => room.set({ before: !before, other: null })} ${leave}>Before/after</button>`;
+      const compareButton = html`<button type="button" class="quiet ${kept ? 'on' : ''}" id="explore-compare"
+          title="Key C: keeps this head; then choose another"
+          .textContent=${other ? `Stop comparing with ${shortName(other)}` : 'Compare'}
+          @click=${room.choices.compare} ${leave}></button>`;
       return html`<button type="button" class="quiet ${isMuted ? 'on' : ''}" id="explore-mute" ?hidden=${!room.hasModel.value}
           .textContent=${isMuted ? 'Unmute' : 'Mute this head'}
           @click=${room.choices.mute}></button>
-        <button type="button" class="quiet" id="explore-before" aria-pressed=${before}
-          ?hidden=${(room.run.value?.muted.length ?? 0) === 0}
-          @click=${() => room.set({ before: !before, other: null })}>Before/after</button>
-        <button type="button" class="quiet ${kept ? 'on' : ''}" id="explore-compare" ?hidden=${(room.run.value?.muted.length ?? 0) > 0 && !kept}
-          title="Key C: keeps this head; then choose another"
-          .textContent=${other ? `Stop comparing with ${shortName(other)}` : 'Compare'}
-          @click=${room.choices.compare}></button>
+        ${areMuted ? beforeButton : nothing} ${!areMuted || kept ? compareButton : nothing}
         <span class="note" role="status" id="explore-compare-note">${
           kept && !other ? `${shortName(kept)} is kept: choose another head.` : ''
         }</span>`;

@@ -83,9 +83,9 @@ function followArrows(event) {
   next?.click();
 }
 
-/** Keys that choose another head, and another order, take the focus along. @param {HTMLElement} grid */
+/** Keys that choose another head, another order, and another model's grid take the focus along. @param {HTMLElement} grid */
 function keepFocus(grid) {
-  if (!grid.contains(document.activeElement)) return;
+  if (!document.activeElement?.closest('#explore-grid')) return;
   queueMicrotask(() => /** @type {HTMLElement} */ (grid.querySelector('[tabindex="0"]')).focus());
 }
 

@@ -16,6 +16,7 @@ import { drawn, html, made, svg, taking } from '../shared/template.js';
 import { isOfHead } from './address.js';
 import { Asked } from './asked.js';
 import { curveOf, leastWords, pinnedOn, restWords, topEdges } from './edges.js';
+import { leavingTo } from './leaving-to.js';
 import { linedMaps } from './maps.js';
 import { colourOf, headColour } from './pin-colours.js';
 
@@ -54,7 +55,7 @@ export const overlayChoice = (room) =>
             i === 0
               ? ''
               : html` <button type="button" class="quiet" aria-label="Hide the lines of ${name}"
-                  @click=${() => room.choices.overlay(overlay[i - 1])}>×</button>`
+                  @click=${() => room.choices.overlay(overlay[i - 1])} ${leavingTo('explore-overlay-add')}>×</button>`
           }</span>`,
       )}
       <button type="button" class="quiet" id="explore-overlay-add" ?hidden=${!isOfHead(room.shown.value.of)}

@@ -247,14 +247,19 @@ export class Maps {
 
   /** @param {number} count @param {ExploreState} state */
   #take(count, { view }) {
-    if (this.#room.childElementCount === count) return;
+    const { childElementCount: shown } = this.#room;
+    if (shown === count) return;
     while (this.#maps.length < count) this.#maps.push(this.#make());
-    // Maps that are not shown are kept for another time.
-    this.#room.replaceChildren(...this.#maps.slice(0, count).map(({ room }) => room));
+    // Maps that are not shown are kept for another time. Those that stay are not touched: one of them may have the focus.
+    const leaving = this.#maps.slice(count, shown);
+    const hadFocus = leaving.some(({ map }) => map === document.activeElement);
+    for (const { room } of leaving) room.remove();
+    this.#room.append(...this.#maps.slice(shown, count).map(({ room }) => room));
     // A single map's name stands before the tools, which belong to it.
-    const [{ room, title }] = this.#maps;
+    const [{ room, title, map }] = this.#maps;
     if (count === 1) this.#heading.append(title);
     else room.prepend(title);
+    if (hadFocus) map.focus();
     this.view = view;
     this.pins = this.#pins;
   }

@@ -44,47 +44,49 @@ function largestKeys(shares, most, always) {
 }
 
 /** @param {Explorer} room */
-export const headView = (room) =>
-  drawn(() => {
-    const { shown, headKeys, focus, score, choices } = room;
-    const answer = headKeys.answer.value;
-    const { run, about } = answer ?? {};
-    const title = html`<h3 id="explore-keys-title">What ${shortName(shown.value)} attends to</h3>`;
-    const isNow = about === room.attribution.value && answer && isSameHead(answer, shown.value);
-    if (!answer || !run || !about || !isNow) return html`${title}<p class="note">…</p>`;
-    const { weights, shares, part } = answer;
-    const { at } = about.about;
-    const looked = score.looked.value?.key;
-    const { keys, rest, restShare } = largestKeys(shares, MOST, looked);
-    const values = [...keys.map((key) => shares[key]), restShare, part];
-    const name = (/** @type {number} */ key) => {
-      const isChosen = key === looked;
-      const { text } = run.tokens[key];
-      return html`<button type="button" class="sum-part" aria-pressed=${isChosen} tabindex=${isChosen ? 0 : -1}
+function keysOfHead(room) {
+  const { shown, headKeys, focus, score, choices } = room;
+  const answer = headKeys.answer.value;
+  const { run, about } = answer ?? {};
+  const isNow = about === room.attribution.value && answer && isSameHead(answer, shown.value);
+  if (!answer || !run || !about || !isNow) return html`<p class="note">…</p>`;
+  const { weights, shares, part } = answer;
+  const { at } = about.about;
+  const looked = score.looked.value?.key;
+  const { keys, rest, restShare } = largestKeys(shares, MOST, looked);
+  const values = [...keys.map((key) => shares[key]), restShare, part];
+  const name = (/** @type {number} */ key) => {
+    const isChosen = key === looked;
+    const { text } = run.tokens[key];
+    return html`<button type="button" class="sum-part" aria-pressed=${isChosen} tabindex=${isChosen ? 0 : -1}
         title="Why it attends to “${text}” ${key + 1}" @click=${() => choices.look(key)}>${tokenName(run.tokens[key], key)}</button>`;
-    };
-    return html`${title}
-      <p class="note">
-        ${shortName(answer)} attends from ${quotedAt(run.tokens[at], at)} to these tokens. Each gives
-        its weight times what its value writes to the ${scoreName(room, about)}.
-      </p>
-      ${partTable({
-        id: 'explore-keys',
-        head: html`<th scope="col">token</th>
-          <th scope="col">weight</th>
-          <td></td>
-          <th scope="col">logits</th>`,
-        rows: keys.map((key) => ({
-          ...{ name: name(key), value: shares[key], kind: key === looked ? 'chosen' : '' },
-          more: html`<td translate="no" title=${weights[key]}>${formatWeight(weights[key])}</td>`,
-          point: () => focus.set({ query: at, key }, headView),
-        })),
-        rest: { count: rest, value: restShare },
-        whole: { name: shortName(answer), value: part },
-        ...{
-          place: placeIn(rangeFrom0(values)),
-          digits: digitsFor(Math.max(...values.map(Math.abs))),
-        },
-        leave: () => focus.clear(headView),
-      })}`;
-  });
+  };
+  return html`<p class="note">
+      ${shortName(answer)} attends from ${quotedAt(run.tokens[at], at)} to these tokens. Each gives
+      its weight times what its value writes to the ${scoreName(room, about)}.
+    </p>
+    ${partTable({
+      ...{ id: 'explore-keys', titleId: 'explore-keys-title' },
+      head: html`<th scope="col">token</th>
+        <th scope="col">weight</th>
+        <td></td>
+        <th scope="col">logits</th>`,
+      rows: keys.map((key) => ({
+        ...{ name: name(key), value: shares[key], kind: key === looked ? 'chosen' : '' },
+        more: html`<td translate="no" title=${weights[key]}>${formatWeight(weights[key])}</td>`,
+        point: () => focus.set({ query: at, key }, headView),
+      })),
+      rest: { count: rest, value: restShare },
+      whole: { name: shortName(answer), value: part },
+      ...{
+        place: placeIn(rangeFrom0(values)),
+        digits: digitsFor(Math.max(...values.map(Math.abs))),
+      },
+      leave: () => focus.clear(headView),
+    })}`;
+}
+
+/** @param {Explorer} room */
+export const headView = (room) =>
+  html`<h3 id="explore-keys-title" tabindex="-1">What ${drawn(() => shortName(room.shown.value))} attends to</h3>
+    ${drawn(() => keysOfHead(room))}`;

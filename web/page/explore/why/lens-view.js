@@ -11,6 +11,7 @@ import { computed, derived, signal } from '../../shared/signals.js';
 import { drawn, html, made } from '../../shared/template.js';
 import { Asked } from '../asked.js';
 import { bar, quoted, tokenName, tokenText } from '../bars.js';
+import { leavingTo } from '../leaving-to.js';
 import { percent } from '../next-token.js';
 import { followArrows } from './follow-arrows.js';
 import { reveal } from './reveal.js';
@@ -155,7 +156,7 @@ function opened(room, { chosen, answer }) {
   const choose = (/** @type {number} */ row, /** @type {number} */ token) =>
     (chosen.value = { row, at: token, of: [run, at] });
   const own = rows[shown.row]?.[shown.at - from];
-  return html`<div class="lens">
+  return html`<div class="lens" ${leavingTo('explore-lens-summary')}>
       <div class="lens-scroll" ${made(reveal, 'thead .asked', run, at)}>
         ${table({ run, at, target, shown, choose }, rows, from)}
       </div>
@@ -173,7 +174,7 @@ export function lensView(room) {
       const { open } = /** @type {HTMLDetailsElement} */ (currentTarget);
       if (open !== isOpen.peek()) wish.value = open;
     }}>
-    <summary><h3 id="explore-lens-title">Logit lens: what the model would predict after each layer</h3></summary>
+    <summary id="explore-lens-summary"><h3 id="explore-lens-title">Logit lens: what the model would predict after each layer</h3></summary>
     ${drawn(() => (isOpen.value ? opened(room, lens) : ''))}
   </details>`;
 }

@@ -11,6 +11,7 @@
 
 import { formatCount } from '../../shared/format.js';
 import { html } from '../../shared/template.js';
+import { leavingTo } from '../leaving-to.js';
 import { exact, partBar, signed } from './bars.js';
 import { followArrows } from './follow-arrows.js';
 
@@ -23,6 +24,7 @@ export const rangeFrom0 = (values) => [
 /**
  * @param {object} table
  * @param {string} table.id
+ * @param {string} table.titleId of its heading, which takes the focus when the table goes
  * @param {unknown} table.head cells of its head
  * @param {boolean} [table.isHeadHidden] whether it is for the ear alone
  * @param {unknown} [table.caption]
@@ -48,7 +50,7 @@ export function partTable(table) {
   const hasMore = rows.some(({ more }) => more !== undefined);
   const empty = hasMore ? html`<td></td>` : '';
   return html`<table class="sum parts" id=${id} style="--zero: ${place(0)}%; --total: -1%"
-    @pointerleave=${leave} @keydown=${followArrows}>
+    @pointerleave=${leave} @keydown=${followArrows} ${leavingTo(table.titleId)}>
     ${caption}
     <thead class=${table.isHeadHidden ? 'visually-hidden' : ''}>
       <tr>${head}</tr>

@@ -9,6 +9,7 @@
 import { formatNumber } from '../../shared/format.js';
 import { isSameHead } from '../../shared/head-names.js';
 import { drawn, html, nothing, taking } from '../../shared/template.js';
+import { leavingTo } from '../leaving-to.js';
 import { exact, partBar, placeIn, signed } from './bars.js';
 import { followArrows } from './follow-arrows.js';
 import { nameOf, wordsOf } from './part-names.js';
@@ -57,7 +58,7 @@ function sumTable(room, rows) {
   const place = placeIn(rangeOf(list));
   const { total } = answer;
   const whole = { start: 0, end: total };
-  return html`<div class=${list.length > IN_SIGHT ? 'sum-scroll is-long' : 'sum-scroll'}>
+  return html`<div class=${list.length > IN_SIGHT ? 'sum-scroll is-long' : 'sum-scroll'} ${leavingTo('explore-sum-title')}>
     <table class="sum" style="--zero: ${place(0)}%; --total: ${place(total)}%" @keydown=${followArrows}
       @pointerleave=${rows.leave} @focusout=${rows.leave}>
       <caption class="visually-hidden">The parts of the ${scoreName(room, answer)}, in logits</caption>
@@ -104,7 +105,7 @@ export function sumView(room) {
     return value ? html`The ${scoreName(room, value)}, part by part` : 'Part by part';
   };
   return html`<div class="part-head">
-      <h3 id="explore-sum-title">${drawn(title)}</h3>
+      <h3 id="explore-sum-title" tabindex="-1">${drawn(title)}</h3>
       ${drawn(
         () =>
           html`<label class="check"

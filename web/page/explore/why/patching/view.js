@@ -14,6 +14,7 @@ import { showWeightLegend } from '../../../shared/legend.js';
 import { computed, signal } from '../../../shared/signals.js';
 import { drawn, html, leaving, made, nothing } from '../../../shared/template.js';
 import { quoted, tokenText } from '../../bars.js';
+import { leavingTo } from '../../leaving-to.js';
 import { signed } from '../bars.js';
 import { reveal } from '../reveal.js';
 import { signedBar } from '../signed-scale.js';
@@ -215,8 +216,8 @@ function tables(room) {
   };
   const both = () => {
     const [first] = all.value;
-    if (!first) return '';
-    return html`<div class="patching-tables">${all.value.map(table)}</div>
+    if (!first) return nothing;
+    return html`<div class="patching-tables" ${leavingTo('explore-patching-title')}>${all.value.map(table)}</div>
       <p class="note share-legend">${signedBar(first.end.toFixed(2).replace(/\.00$/, ''), true)}
         Recovered share. 0: nothing is restored. 1: your text’s prediction is fully restored. Orange: towards it. Purple: away from it.</p>`;
   };
@@ -258,7 +259,7 @@ function maps({ patching, run, shown }) {
 /** @param {Explorer} room */
 export function patchingView(room) {
   return html`<section class="why-patching" aria-labelledby="explore-patching-title">
-    <h3 id="explore-patching-title">Patching: which part restores the prediction?</h3>
+    <h3 id="explore-patching-title" tabindex="-1">Patching: which part restores the prediction?</h3>
     <p class="note">
       Take another text, for which the model predicts something else. Copy one part of the run on
       your text into the run on the other. If your prediction is restored, it depends on that part.

@@ -80,7 +80,8 @@ function tables(now, names, partName) {
   return all.map(
     (some, i) =>
       html`<div>${partTable({
-        ...{ ...common, ...some, head, id: `explore-score-${['query', 'key', 'pairs'][i]}` },
+        ...{ ...common, ...some, head, titleId: 'explore-score-title' },
+        id: `explore-score-${['query', 'key', 'pairs'][i]}`,
         caption: html`<caption>${names[i]}</caption>`,
       })}</div>`,
   );
@@ -92,27 +93,34 @@ const digitsOf = (/** @type {Answer} */ { score }) => digitsFor(Math.abs(score))
 export function scoreView(room) {
   const { score, shown } = room;
   const partName = partNames(room);
-  return drawn(() => {
+  const headName = () => shortName(score.looked.value ?? shown.value);
+  /** The answer's query and key. @param {Answer} answer @param {typeof tokenName | typeof quotedAt} write */
+  const ends = ({ run, looked }, write) =>
+    [looked.query, looked.key].map((at) => write(run.tokens[at], at));
+  const title = () => {
     const now = score.answer.value;
-    const name = shortName(score.looked.value ?? shown.value);
-    const title = (/** @type {unknown} */ words) =>
-      html`<h3 id="explore-score-title">${words}</h3>`;
-    if (!now) return html`${title(`Why ${name} attends there`)}<p class="note">…</p>`;
-    const { run, looked } = now;
-    const [query, key] = [looked.query, looked.key].map((at) => tokenName(run.tokens[at], at));
-    const [from, to] = [looked.query, looked.key].map((at) => quotedAt(run.tokens[at], at));
+    if (!now) return `Why ${headName()} attends there`;
+    const [query, key] = ends(now, tokenName);
+    return html`Why ${headName()} attends from ${query} to ${key}`;
+  };
+  const parts = () => {
+    const now = score.answer.value;
+    if (!now) return html`<p class="note">…</p>`;
+    const [query, key] = ends(now, tokenName);
+    const [from, to] = ends(now, quotedAt);
     const digits = digitsOf(now);
     const names = [
       html`What asks, at ${query}`,
       html`What answers, at ${key}`,
       'In pairs: what asks · what answers',
     ];
-    return html`${title(html`Why ${name} attends from ${query} to ${key}`)}
-      <p class="note" id="explore-score-told">
-        ${name}’s score from ${from} to ${to} is <b>${signed(now.score, digits)}</b>, before the softmax.
+    return html`<p class="note" id="explore-score-told">
+        ${headName()}’s score from ${from} to ${to} is <b>${signed(now.score, digits)}</b>, before the softmax.
         Its largest part at the key is ${largestOf(now.key, digits)}; at the query
         ${largestOf(now.query, digits)}.
       </p>
       <div class="score-tables">${tables(now, names, partName)}</div>`;
-  });
+  };
+  return html`<h3 id="explore-score-title" tabindex="-1">${drawn(title)}</h3>
+    ${drawn(parts)}`;
 }
