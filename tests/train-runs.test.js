@@ -1,45 +1,14 @@
 // The Train room's runs, with Workers that answer when the test tells them to: what an ended run says is not heard, and what
 // is lost begins anew.
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { DEFAULTS, Store } from '../web/page/state.js';
 import { PageError } from '../web/page/shared/errors.js';
 import { effect } from '../web/page/shared/signals.js';
 import { Requests } from '../web/page/train/requests.js';
 import { Training } from '../web/page/train/training.js';
 import { FakeWorker } from './fakes.js';
-
-Object.assign(globalThis, {
-  Worker: FakeWorker,
-  matchMedia: () => new EventTarget(),
-  requestAnimationFrame: setTimeout,
-});
-
-beforeEach(() => FakeWorker.reset());
-
-const rest = () => new Promise((resolve) => setTimeout(resolve, 10));
-
-/** What a Worker says of its model at a step. @param {number} step */
-const snapshot = (step) => ({
-  ...{ step, accuracy: 0, maps: new Uint8Array(4), says: new Uint8Array(4), written: '' },
-  scores: Float32Array.of(0, 0, 0),
-  ...{ muted: [], wasMuted: false },
-});
-
-/** Lets the newest Worker start. */
-async function start() {
-  FakeWorker.last.answer('start', { first: snapshot(0), muted: [] });
-  await rest();
-}
-
-/** A room with a run that is paused before its first step. */
-async function pausedRoom() {
-  const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
-  room.play();
-  await start();
-  assert.deepEqual([room.isPlaying.value, room.runs.value.length], [false, 1]);
-  return room;
-}
+import { doStep, newRoom, pausedRoom, rest, snapshot, start, words } from './training-room.js';
 
 /** Ends the Worker while it trains, as a crash does. @param {Training} room */
 async function loseWorker(room) {
@@ -49,18 +18,9 @@ async function loseWorker(room) {
   await advancing;
 }
 
-/** Lets the newest Worker do the step that it was asked for. @param {number} step */
-async function doStep(step) {
-  await rest();
-  FakeWorker.last.answer('advance', [{ losses: [1], snapshot: snapshot(step) }]);
-  await rest();
-}
-
 /** Something that fails once. @param {import('node:test').TestContext} t @param {any} object @param {string} method */
 const failOnce = (t, object, method) =>
   t.mock.method(object, method, () => assert.fail(`no ${method}`), { times: 1 });
-
-const words = (/** @type {Training} */ room) => room.message.value.words;
 
 test('where the clock is coarse a call asks for a bounded number of steps', async (t) => {
   const room = await pausedRoom();
@@ -135,7 +95,7 @@ test('who looks back at the latest step looks at what comes', async () => {
 });
 
 test('a text that no run could start with is tried again', async () => {
-  const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
+  const room = newRoom();
   room.choose('own');
   FakeWorker.last.refuse('start', 'ERR_TEXT');
   await rest();
@@ -192,7 +152,7 @@ test('One step begins anew when the Worker is lost, and does one', async () => {
 });
 
 test('One step says why no run could start', async () => {
-  const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
+  const room = newRoom();
   FakeWorker.last.refuse('start', 'ERR_LOAD');
   await rest();
   const stepping = room.stepOnce();
@@ -225,7 +185,7 @@ test('steps that were asked of a run do not start its Worker again when it has e
 });
 
 test('the own text is there again when another task was chosen in between', async () => {
-  const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
+  const room = newRoom();
   const settings = () => room.settings.value;
   room.choose('own');
   room.change({ text: 'a text' });
@@ -245,7 +205,7 @@ test('Play takes away what was said of something else that failed', async () => 
 });
 
 test('a run that cannot start ends its Worker, and Play tries again', async () => {
-  const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
+  const room = newRoom();
   FakeWorker.last.refuse('start', 'ERR_LOAD');
   await rest();
   assert.deepEqual([words(room), FakeWorker.last.isTerminated], ['no start', true]);
@@ -256,7 +216,7 @@ test('a run that cannot start ends its Worker, and Play tries again', async () =
 });
 
 test('a run that is still starting is not begun anew by Pause and Play', async () => {
-  const room = new Training(new Store({ ...DEFAULTS, room: 'train' }));
+  const room = newRoom();
   room.play();
   room.play();
   assert.equal(FakeWorker.all.length, 1);
