@@ -7,7 +7,7 @@
  * @import { Seen } from './settings.js'
  */
 
-import { formatCount } from '../../shared/format.js';
+import { formatCount, plural } from '../../shared/format.js';
 import { shortName } from '../../shared/head-names.js';
 import { curveOf, leastWords, pinnedOn, restWords, topEdges } from '../edges.js';
 import { linedMaps } from '../maps.js';
@@ -119,7 +119,7 @@ function noteOf(seen, { first, end }, { beyond, rest }) {
       ? `Only lines to the chosen key, of those that carry ${least} of a row.`
       : `A row’s lines carry ${least} of it; ${restWords(rest, 'up to ')}`,
     end - first < run.n
-      ? `Tokens ${formatCount(first + 1)} to ${formatCount(end)} of ${formatCount(run.n)}; ${formatCount(beyond)} lines to tokens beyond are left out.`
+      ? `Tokens ${formatCount(first + 1)} to ${formatCount(end)} of ${formatCount(run.n)}; ${plural(beyond, 'line to a token beyond is', 'lines to tokens beyond are')} left out.`
       : '',
   ];
   return note.filter(Boolean).join(' ');
