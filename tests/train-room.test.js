@@ -287,6 +287,11 @@ test('what is seen of a step again takes the place of what was seen, and before 
   );
   assert.deepEqual(history.accuracy, [{ x: 20, y: 0.75 }]);
   assert.equal(history.at(7), history.seen[0]);
+  history.add(snapshot(30, 0), []);
+  assert.deepEqual(
+    [20, 29, 30].map((step) => history.at(step).step),
+    [20, 20, 30],
+  );
 });
 
 test('the curves of a long run keep their beginning, and what was measured there', () => {
@@ -316,11 +321,14 @@ test('the curves of a long run keep their beginning, and what was measured there
     [200, 500, steps].map((step) => valueAt(history.accuracy, step)),
     [0, 1, 1],
   );
+  assert.equal(history.highestLoss, smoothed[1]);
   // What is drawn has the beginning too.
   const drawn = thinnedPoints(history.loss, 240);
   assert.ok(drawn.length > 100 && drawn.length <= 242, `${drawn.length}`);
   assert.ok(drawn.filter(({ x }) => x <= 1000).length >= 3);
   assert.equal(drawn.at(-1)?.x, steps);
+  const few = [0, 1, steps].map((at) => ({ x: at, y: 0 }));
+  assert.deepEqual(thinnedPoints(few, 3), few, 'no more than are drawn');
 });
 
 test('the change is the first snapshot with half of the answers, or in a text a head that looks back', () => {
