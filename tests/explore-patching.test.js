@@ -9,7 +9,7 @@ import {
   differingAt,
   problemOf,
 } from '../web/page/explore/why/patching/pair.js';
-import { endOf, exact, written } from '../web/page/explore/why/patching/share-table.js';
+import { endOf, exact, wordsAt, written } from '../web/page/explore/why/patching/share-table.js';
 import { patchingOf } from '../web/page/explore/worker/patching.js';
 import { openPageModel } from './page-model.js';
 
@@ -137,10 +137,14 @@ test('texts that do not go together are told why, and what to do', () => {
     problemOf(clean, tokens('when eve and bob left'), 3),
     /Your text has 4 tokens, the other 5\. .* Remove 1 token from the other text\. .* from token 2 on\./,
   );
-  assert.match(problemOf(clean, tokens('when ann'), 3), /Add 2 tokens to the other text/);
+  assert.match(
+    problemOf(clean, tokens('when ann'), 3),
+    /Add 2 tokens to the other text\. It is easiest to swap single-token words\.$/,
+  );
   assert.match(problemOf(clean, clean, 3), /same tokens: change a word/);
   assert.match(problemOf(clean, tokens('when ann and eve'), 2), /only after token 3/);
   assert.equal(problemOf(clean, tokens('when eve and bob'), 3), '');
+  assert.equal(problemOf(clean, tokens('when ann and eve'), 3), '', 'at the prediction itself');
 });
 
 test('what differs is told by its words', () => {
@@ -158,4 +162,15 @@ test('shares are written with two decimals and a sign, and the scale ends at 1 o
   assert.deepEqual([-0.00001, -0.5, 1].map(exact), ['0.0000', '−0.5000', '1.0000']);
   assert.equal(endOf([0.2, NaN], [-0.4]), 1);
   assert.equal(endOf([0.2], [-1.5]), 1.5);
+});
+
+test('a cell of shares is told with its layer and column, or that it is not yet known', () => {
+  /** @type {any} */
+  const shares = {
+    ...{ columns: ['H0', 'H1', 'H2'], values: [0, 0.1, 0.2, 0.3, -0.4, NaN] },
+    nameOf: (/** @type {number} */ layer, /** @type {number} */ column) => `L${layer}H${column}`,
+  };
+  assert.equal(wordsAt(shares, 1, 1), 'L1H1: −0.4000');
+  assert.equal(wordsAt(shares, 0, 2), 'L0H2: 0.2000');
+  assert.equal(wordsAt(shares, 1, 2), 'L1H2: not yet known');
 });

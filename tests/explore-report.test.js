@@ -110,6 +110,38 @@ test('a report says parts, predictions, grids, weights and the address', () => {
   assert.ok(html.includes('href="https://headwise.example/#explore?mode=why&amp;text=a%20b"'));
 });
 
+test('a report lists what a token attends to with the most first, without what it does not see', () => {
+  const row = { from: 'a', weights: [0.25, 0, 0.75] };
+  const tokens = ['a', 'b', 'c'].map((text) => ({ text, isAsked: text === 'c' }));
+  const long = reportPage({ ...report, tokens, map: { ...report.map, row } });
+  const [, table = ''] = /attends to, exactly(.*?)<\/table>/s.exec(long) ?? [];
+  const rows = [...table.matchAll(/<td>(.*?)<\/td>/g)].map(([, words]) => words);
+  assert.deepEqual(rows, ['3', '0.7500', '1', '0.2500']);
+  assert.deepEqual(long.match(/<span class="token asked"[^>]*>.*?</g)?.length, 1);
+  assert.match(long, /<span class="token asked"[^>]*>c</);
+});
+
+test('a report’s predictions have bars up to the likeliest, and a second column where heads are muted', () => {
+  const widthsIn = (/** @type {string} */ page) =>
+    [...page.matchAll(/<span class="bar whole" style="left: 0; width: ([\d.]+)%">/g)].map(
+      ([, width]) => Number(width),
+    );
+  assert.deepEqual(widthsIn(html), [100, 25]);
+  assert.match(html, /<th>all heads<\/th><th>probability<\/th>/);
+  const heard = reportPage({ ...report, next: { ...report.next, hasMuted: false } });
+  assert.doesNotMatch(heard, /all heads|75\.00 %<\/td><td>50/);
+});
+
+test('bars of a score begin at 0 in a report, also where all parts are above it', () => {
+  const parts = [{ name: 'Embedding', value: 2 }];
+  const score = { ...report.score, score: 2, atQuery: parts, atKey: parts, pairs: parts };
+  const [, own = ''] = reportPage({ ...report, score }).split('id="score"');
+  assert.deepEqual(
+    [...new Set(own.match(/(--zero|left|width): [\d.]+%/g))],
+    [...['--zero: 0.00%', 'left: 0.00%', 'width: 100.00%']],
+  );
+});
+
 test('a report says what its address does not carry', () => {
   assert.match(html, /The address holds the text and all choices\.</);
   const long = reportPage({ ...report, leftOut: ['this', 'that'] });

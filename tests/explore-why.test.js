@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { largestFirst, partsOf, rangeOf, stacked, sumOf } from '../web/page/explore/why/sum.js';
 import { normRows } from '../web/page/explore/worker/heads.js';
+import { digitsFor, exact, placeIn, signed } from '../web/page/explore/why/bars.js';
 import { windowOf } from '../web/page/explore/why/lens-view.js';
 import {
   largestPairs,
@@ -10,6 +11,8 @@ import {
   sideParts,
   strongestKey,
 } from '../web/page/explore/why/score/parts.js';
+import { nameOf, wordsOf } from '../web/page/explore/why/part-names.js';
+import { rangeFrom0 } from '../web/page/explore/why/part-table.js';
 import { shuffles } from '../web/page/explore/worker/shuffles.js';
 import { formatExplore, parseExplore } from '../web/page/explore/address.js';
 
@@ -190,4 +193,40 @@ test('shuffled texts have the same tokens in other orders, the first in its plac
   assert.deepEqual(shuffles([7])[0], [7]);
   // Of two tokens too, each order may come.
   assert.ok(shuffles([1, 2, 3]).some(([, second]) => second === 3));
+});
+
+test('parts are written with their sign, and nothing has none', () => {
+  assert.deepEqual(
+    [1.234, -1.234, 0.004, -0.004, 0].map((value) => signed(value)),
+    [...['+1.23', '−1.23', '0.00', '0.00', '0.00']],
+  );
+  assert.equal(signed(-0.004, 3), '−0.004');
+  assert.deepEqual([1, 0, -1].map(exact), ['+1.0000', '0.0000', '−1.0000']);
+});
+
+test('small parts have as many digits as tell them apart, within bounds', () => {
+  assert.deepEqual([0, 25, 0.5, 0.05, 0.0004, 1e-12].map(digitsFor), [2, 2, 2, 3, 5, 6]);
+});
+
+test('bars that begin at 0 have a place, also where all are 0', () => {
+  assert.deepEqual(rangeFrom0([-1, 3]), [-1, 3]);
+  assert.deepEqual(rangeFrom0([2, 3]), [0, 3]);
+  assert.deepEqual([0, 2, 4].map(placeIn([0, 4])), [0, 50, 100]);
+  assert.equal(placeIn(rangeFrom0([0, 0]))(0), 0);
+});
+
+test('each part of a logit has a name and words', () => {
+  const heads = [0, 1].map((head) => ({ kind: 'head', layer: 2, head, value: 1 }));
+  const layer = /** @type {const} */ ({ kind: 'layer', layer: 2, value: 2 });
+  const told = (/** @type {any} */ part) => [nameOf(part), wordsOf(part)];
+  assert.deepEqual(told({ ...layer, parts: heads }), [
+    'L2 heads',
+    'The 2 heads of layer 2 together',
+  ]);
+  assert.deepEqual(told({ ...layer, parts: [heads[0]] }), ['L2 heads', 'The head of layer 2']);
+  assert.deepEqual(told(heads[1]), ['L2H1', 'Layer 2, head 1']);
+  assert.deepEqual(told({ kind: 'mlp', layer: 2 }), [
+    ...['L2 feed-forward', 'The feed-forward of layer 2'],
+  ]);
+  assert.deepEqual(told({ kind: 'rest', count: 7 }), ['7 smaller', '7 smaller parts together']);
 });
