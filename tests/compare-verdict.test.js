@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agreementOf, isTooClose, speedOf } from '../web/page/compare/verdict.js';
-import { crossover, headline, shortly } from '../web/page/compare/why/curves.js';
+import {
+  crossover,
+  headline,
+  mapBytes,
+  pointsOf,
+  shortly,
+  workOf,
+} from '../web/page/compare/why/curves.js';
 
 /** @param {[number, number]} wrapper fastest run and median @param {[number, number]} fused */
 const timing = (wrapper, fused) => ({
@@ -59,6 +66,10 @@ test('ratios near 1 have two decimals in a sentence, and one below the axis, whe
     headline([{ at: 2, timing: near }], 'heads'),
     'Fused is 1.04 times as fast at 2 heads.',
   );
+  assert.equal(
+    headline([{ at: 2, timing: timing([1.09, 1.1], [1, 1.01]) }], 'heads'),
+    'Fused is 1.09 times as fast at 2 heads.',
+  );
   assert.equal(shortly(near), '1.0×');
   assert.equal(shortly(timing([2.31, 2.4], [1, 1.1])), '2.3×');
 });
@@ -100,6 +111,15 @@ test('the crossover of memory lies where the maps, growing as n², pass what gro
     undefined,
   );
   assert.equal(crossover([], [], []), undefined);
+  assert.equal(
+    crossover(
+      [16, 32, 64],
+      [16, 32, 64].map((n) => 4 * n * n),
+      [16, 32, 64].map((n) => 128 * n),
+    ),
+    33,
+    'as much is not more',
+  );
 });
 
 test('agreement is bit for bit, up to rounding, or none', () => {
@@ -116,4 +136,16 @@ test('agreement is bit for bit, up to rounding, or none', () => {
     '42 weights and 24 outputs: they differ by at most 0 and 3.0e−8.',
   );
   assert.equal(words(0, 0.1).words, 'Wrapper and fused differ');
+});
+
+test('a plot’s works share a width among their heads, and their maps have 4 bytes a weight', () => {
+  const work = workOf(256, 8, 100);
+  assert.deepEqual(work, { tokens: 100, heads: 8, causal: true, dIn: 256, dOut: 32 });
+  assert.equal(mapBytes(work), 4 * 8 * 100 * 100);
+});
+
+test('a plot’s band reaches from the fastest run to the median', () => {
+  const timed = [{ at: 8, timing: timing([2, 2.5], [1, 1.25]) }];
+  assert.deepEqual(pointsOf(timed, 'wrapper'), [{ x: 8, y: 2, high: 2.5 }]);
+  assert.deepEqual(pointsOf(timed, 'fused'), [{ x: 8, y: 1, high: 1.25 }]);
 });
