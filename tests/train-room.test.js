@@ -185,6 +185,14 @@ test('an address holds the task, its settings and the run beside it', () => {
   assert.deepEqual(parseTrain(formatTrain(state)), state);
   const { seed } = parseTrain(new URLSearchParams('seed=4294967296')).settings;
   assert.equal(seed, DEFAULTS.induction.seed, 'beyond 32 bits');
+  const [first, other] = [7, DEFAULTS.induction.seed].map((one) => ({
+    ...DEFAULTS.induction,
+    seed: one,
+  }));
+  const usual = { settings: first, other, kept: '' };
+  assert.deepEqual(parseTrain(formatTrain(usual)), usual, 'the usual one beside another');
+  const foreign = parseTrain(new URLSearchParams('task=sorting&text=abc&seed=4294967295')).settings;
+  assert.deepEqual(foreign, { ...DEFAULTS.sorting, seed: MAX_SEED }, 'a text of another task');
   const odd = 'task=none&seed=-1&heads=3&width=7&lr=2&layers=99&positions=x';
   assert.deepEqual(parseTrain(new URLSearchParams(odd)).settings, DEFAULTS.induction);
 });
@@ -335,6 +343,8 @@ test('the change is the first snapshot with half of the answers, or in a text a 
   const seen = [0.1, 0.2, 0.6, 0.4, 0.9].map((accuracy, i) => snapshot(10 * i, accuracy));
   assert.equal(changeOf(seen, { isText: false, scores: 3 }), 20);
   assert.equal(changeOf(seen, { isText: true, scores: 3 }), undefined);
+  const half = [0.1, 0.5].map((accuracy, i) => snapshot(10 * i, accuracy));
+  assert.equal(changeOf(half, { isText: false, scores: 3 }), 10);
   const late = seen.slice(2);
   assert.equal(changeOf(late, { isText: false, scores: 3 }), undefined, 'it was before these');
   // Between the steps at which accuracy is measured, only the pace decides what is seen.
@@ -379,7 +389,7 @@ test('a run is decided by its settings, however it is watched', () => {
 
 test('accuracy is measured after every ten steps, and when it is asked for', () => {
   const trainer = newTrainer();
-  for (const step of [0, 1, 9, 10, 11, 20]) {
+  for (const step of [0, 1, 5, 9, 10, 11, 20]) {
     losses(trainer, step - trainer.step);
     assert.equal(!Number.isNaN(trainer.snapshot().accuracy), step % 10 === 0, `${step}`);
     assert.ok(trainer.snapshot(true).accuracy < 0.2);
@@ -502,6 +512,23 @@ test('a head that was muted at a step at which a state is kept is muted in what 
   }
   checkpoints.replay(other, 30);
   assert.deepEqual(other.muted, [head]);
+  assert.deepEqual(other.snapshot(), trainer.snapshot());
+  for (const one of [trainer, other]) one.dispose();
+});
+
+test('a head that was muted before a state was kept does not hide from what is found again another one after it', () => {
+  const [trainer, other] = [newTrainer(), newTrainer()];
+  const checkpoints = new Checkpoints();
+  checkpoints.add(trainer);
+  for (let step = 1; step <= 30; step++) {
+    trainer.train();
+    checkpoints.add(trainer);
+    if (step !== 10 && step !== 28) continue;
+    const head = { layer: 0, head: step === 10 ? 1 : 2 };
+    checkpoints.note({ step, head, isMuted: true });
+    trainer.mute(head, true);
+  }
+  checkpoints.replay(other, 30);
   assert.deepEqual(other.snapshot(), trainer.snapshot());
   for (const one of [trainer, other]) one.dispose();
 });
