@@ -7,7 +7,7 @@ import { readNpy } from 'headwise/formats';
 import { EXPLORE_DEFAULTS } from '../web/page/explore/address.js';
 import { makeExport, mapTitle } from '../web/page/explore/export/choices.js';
 import { allNpy, mapJson, mapNpy, rowInJson } from '../web/page/explore/export/numbers.js';
-import { pageOf } from '../web/page/explore/export/page.js';
+import { base64Of, pageOf } from '../web/page/explore/export/page.js';
 import { settingsInWords, settingsOf } from '../web/page/explore/export/settings.js';
 import { escaped, tag } from '../web/page/explore/export/svg.js';
 import { legendsOf } from '../web/page/explore/legend.js';
@@ -195,6 +195,14 @@ test('SVG is well-formed whatever a token is', () => {
     tag('rect', { x: 1 / 3, fill: 'url("#a")' }),
     '<rect x="0.33" fill="url(&quot;#a&quot;)"/>',
   );
+});
+
+test('the weights of a long text are in a saved page to the last bit', () => {
+  for (const n of [1, 64, 79, 200]) {
+    const weights = Float32Array.from({ length: n * n }, (_, i) => Math.sin(i));
+    const bytes = Buffer.from(base64Of(weights), 'base64');
+    assert.deepEqual(new Float32Array(Uint8Array.from(bytes).buffer), weights, `${n} tokens`);
+  }
 });
 
 test('a saved page lets its own script run and nothing else, whatever the tokens say', () => {

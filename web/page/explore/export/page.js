@@ -17,7 +17,7 @@ import { escaped } from './svg.js';
 const STRIDE = 3 * 2 ** 13;
 
 /** @param {Float32Array<ArrayBuffer>} floats */
-function base64Of({ buffer }) {
+export function base64Of({ buffer }) {
   const parts = [];
   for (let at = 0; at < buffer.byteLength; at += STRIDE) {
     const bytes = new Uint8Array(buffer, at, Math.min(STRIDE, buffer.byteLength - at));
