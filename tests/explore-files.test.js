@@ -18,6 +18,8 @@ test('a folder with a config is a model, whatever else is in it', async () => {
     'gpt2/model.safetensors',
     'gpt2/tokenizer.json',
     'gpt2/pytorch_model.bin',
+    'gpt2/openvino/config.json',
+    'gpt2/openvino/tokenizer.json',
   );
   const model = await sortFiles(files);
   assert.ok(!('tensors' in model));
@@ -48,6 +50,21 @@ test('files that a browser numbered or a system wrote in capitals are a model', 
       opened,
       files.map(({ file }) => file),
       names[0],
+    );
+  }
+});
+
+test('numbered and capitalized shards are a model', async () => {
+  for (const names of [
+    ['model-00001-of-00002 (1).safetensors', 'model-00002-of-00002(1).safetensors'],
+    ['Model-1-of-2.safetensors', 'Model-2-of-2.SafeTensors'],
+  ]) {
+    const files = found('config.json', ...names);
+    const model = await sortFiles(files);
+    assert.ok(!('tensors' in model), names[0]);
+    assert.deepEqual(
+      model.weights,
+      files.slice(1).map(({ file }) => file),
     );
   }
 });
@@ -104,6 +121,13 @@ test('of several files with weights those count that the index lists', async () 
     ['{"weight_map": {"a": "../b.safetensors"}}', /weight_map is an object with "\.\.\/b\.saf/],
   ]))
     await assert.rejects(weightsAmong(three, index([], content)), refused(why), content);
+});
+
+test('model.safetensors is the whole model, whatever weights lie beside it', async () => {
+  const whole = ['model.safetensors'];
+  for (const others of [['consolidated.safetensors'], shardsOf(2)])
+    assert.deepEqual(await weightsAmong([...others, ...whole]), whole, others[0]);
+  assert.deepEqual(await weightsAmong([...whole, ...shardsOf(2)], index(shardsOf(2))), whole);
 });
 
 test('a whole set of shards needs no index', async () => {
@@ -170,7 +194,7 @@ test('what a model lacks is named', async () => {
 });
 
 test('tensors come with at most one file of labels', async () => {
-  const files = found('q.npy', 'tokens.txt', 'k.npy', '.DS_Store');
+  const files = found('q.npy', 'tokens.txt', 'k.npy', '.DS_Store', 'Thumbs.db');
   const tensors = await sortFiles(files);
   assert.ok('tensors' in tensors);
   assert.deepEqual(tensors.tensors, [files[0].file, files[2].file]);
