@@ -64,6 +64,8 @@ test('roles are words of a name', () => {
       'attentions.3',
       'quick',
       'constructor',
+      'Q',
+      'layers.0.Keys',
     ].map((name) => [name, roleOf(name)]),
   );
   assert.deepEqual(roles, {
@@ -76,6 +78,8 @@ test('roles are words of a name', () => {
     'attentions.3': 'weights',
     quick: 'weights',
     constructor: 'weights',
+    Q: 'q',
+    'layers.0.Keys': 'k',
   });
 });
 
@@ -107,6 +111,8 @@ test('shapes that do not fit are refused with the file and the axis', () => {
     [[part('a', [5])], /it has 1 axes; expected \[layers, heads, n, n\]/],
     [[part('a', [2, 4, 3, 5, 5])], /axis 1 \(batch\) has 4/],
     [[part('a', [2, 0, 5, 5])], /axis 1 has no elements/],
+    [[part('a', [0, 5, 5])], /axis 0 has no elements/],
+    [[part('a', [1, 1, 1, 2, 5, 5])], /it has 6 axes; expected/],
     [
       [part('a.0', [3, 5, 5]), part('a.1', [4, 5, 5])],
       /"a\.1" .* axis 0 \(heads\) has 4; expected 3/,
@@ -131,6 +137,14 @@ test('shapes that do not fit are refused with the file and the axis', () => {
     ],
     [[part('q', [2, 2, 5, 4]), part('k', [3, 2, 5, 4])], /axis 0 \(layers\) has 3; expected 2/],
   ]);
+  const first = [part('q.0', [4, 5, 4]), part('k.0', [2, 5, 4])];
+  for (const [q, k, message] of /** @type {[number[], number[], RegExp][]} */ ([
+    [[2, 5, 4], [2, 5, 4], /"q\.1" .* axis 0 \(heads\) has 2; expected 4, as file: "q\.0"/],
+    [[4, 6, 4], [2, 6, 4], /"q\.1" .* axis 1 \(tokens\) has 6; expected 5, as file: "q\.0"/],
+    [[4, 5, 3], [2, 5, 3], /"q\.1" .* axis 2 \(d\) has 3; expected 4, as file: "q\.0"/],
+    [[4, 5, 4], [4, 5, 4], /"k\.1" .* axis 0 \(heads\) has 4; expected 2, as file: "k\.0"/],
+  ]))
+    pairs.push([[...first, part('q.1', q), part('k.1', k)], message]);
   for (const [parts, message] of pairs) {
     assert.throws(() => fitQueriesAndKeys(parts), refused(message), String(message));
   }
@@ -140,8 +154,11 @@ test('labels are a line, a word or an element each, and refused by the file’s 
   const texts = (/** @type {string} */ name, /** @type {string} */ text, n = 3) =>
     readLabels({ name, text }, n).map((token) => token.text);
   assert.deepEqual(texts('t.txt', 'a\n b\na\n'), ['a', '␣b', 'a']);
+  assert.deepEqual(texts('t.txt', 'a\r\n b\r\na\r\n'), ['a', '␣b', 'a']);
   assert.deepEqual(texts('t.txt', '[CLS] b c'), ['[CLS]', 'b', 'c']);
+  assert.deepEqual(texts('t.txt', ' a b c \n\n'), ['a', 'b', 'c']);
   assert.deepEqual(texts('t.json', '["a", "Ġb", "▁c"]'), ['a', '␣b', '␣c']);
+  assert.deepEqual(texts('T.JSON', '["ĊĊ", "aĠ", "ĠĠ"]'), ['↵↵', 'aĠ', '␣Ġ']);
   assert.deepEqual(texts('t.json', '{"tokens": ["a", 7, "\\n"]}'), ['a', '7', '↵']);
   assert.deepEqual(
     readLabels({ name: 't.txt', text: 'a b a' }, 3).map(({ id }) => id),
