@@ -152,6 +152,18 @@ test('tokens that were added, and bytes, have names that can be seen, as GPT-Neo
     assert.deepEqual(labelsOf(gemma, text), labels, text);
 });
 
+/** @param {object} parts of a byte-level tokenizer.json with a token for é and one for 中 */
+const inBytes = (parts) => ({
+  ...{ version: '1.0', normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null },
+  ...{ added_tokens: [], model: { type: 'BPE', vocab: { 'Ã©': 0, 中: 1 }, merges: [] } },
+  ...parts,
+});
+
+test('a tokenizer.json may have no added tokens', () => {
+  for (const none of [null, undefined, []])
+    assert.deepEqual(readTokenizer(inBytes({ added_tokens: none })).encode('中'), [1], `${none}`);
+});
+
 /** @param {keyof typeof MODELS} name of a model of the page */
 function tokenizerOf(name) {
   const file = new URL(`../web/page/models/${name}/tokenizer.json`, import.meta.url);

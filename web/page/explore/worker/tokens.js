@@ -129,7 +129,7 @@ export function readTokenizer(json) {
   let tokenizer;
   let around;
   try {
-    tokenizer = new Tokenizer(json, {});
+    tokenizer = new Tokenizer({ ...json, added_tokens: json.added_tokens ?? [] }, {});
     around = specialAround(tokenizer);
   } catch (error) {
     // The library quotes a regular expression that it cannot parse, whole.
