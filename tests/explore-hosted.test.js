@@ -100,6 +100,37 @@ test('vocab.json and merges.txt are a tokenizer, as they are in a folder', async
   }
 });
 
+test('a file that goes on for longer than any such file is given up', async () => {
+  let hasEnded = false;
+  const endless = () =>
+    new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(2 ** 20)),
+      cancel: () => void (hasEnded = true),
+    });
+  globalThis.fetch = async (address) => {
+    if (/vocab\.json$/.test(String(address))) return new Response('{"a": 0}');
+    return /merges\.txt$/.test(String(address))
+      ? new Response(endless())
+      : new Response('', { status: 404 });
+  };
+  await assert.rejects(hostedTokenizer('https://example.org/m'), {
+    code: 'ERR_FORMAT',
+    message: /^merges\.txt has .*; expected at most 16\.0 MiB$/,
+  });
+  assert.ok(hasEnded);
+});
+
+test('an abort while the tokenizer comes is the reason that is told', async () => {
+  const stop = new AbortController();
+  const reason = new Error('enough');
+  globalThis.fetch = async () => {
+    stop.abort(reason);
+    throw new TypeError('Failed to fetch');
+  };
+  const asked = hostedTokenizer('https://example.org/m', stop.signal);
+  await assert.rejects(asked, (error) => error === reason);
+});
+
 test('without a network the tokenizer is the one that was kept', async () => {
   useCaches();
   const server = await serveFiles({ '/m/tokenizer.json': '{"model": {"type": "BPE"}}' });

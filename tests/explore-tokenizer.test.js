@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { MODELS, TEXTS } from '../web/page/explore/models.js';
 import { tokenizerFrom } from '../web/page/explore/open/byte-level.js';
+import { ownJson } from '../web/page/explore/open/own-text.js';
 import { checkFit } from '../web/page/explore/worker/check-tokenizer.js';
 import { readTokenizer } from '../web/page/explore/worker/tokens.js';
 
@@ -23,6 +24,15 @@ test('vocab.json and merges.txt read texts as the tokenizer.json that has them b
   assert.deepEqual([own.before, own.after], [[], []]);
   assert.throws(() => tokenizerFrom(vocab, 'a b\nc\n'), /merges\.txt: its pair 2 is "c"/);
   assert.throws(() => tokenizerFrom('{', ''), /vocab\.json: cannot be parsed/);
+});
+
+test('merges.txt may say more of its version, and have a system’s line ends', () => {
+  const vocab = JSON.stringify({ a: 0, b: 1, ab: 2, abb: 3 });
+  const version = '#version: 0.2 - Trained by `huggingface/tokenizers`';
+  for (const end of ['\n', '\r\n']) {
+    const merges = [version, 'a b', 'ab b', ''].join(end);
+    assert.deepEqual(readTokenizer(tokenizerFrom(vocab, merges)).encode('abbab'), [3, 2]);
+  }
 });
 
 test('vocab.json and merges.txt of RoBERTa read a text between <s> and </s>, with a mask', () => {
@@ -60,6 +70,7 @@ test('what a tokenizer.json lacks is named by its key', () => {
   const cases = [
     [5, /has no model; expected an object$/],
     [{}, /has no model; expected an object$/],
+    [{ model: [] }, /: model is \[\]; expected an object$/],
     [withModel({ vocab: undefined }), /has no model\.vocab; expected an object of ids$/],
     [withModel({ vocab: 'a' }), /: model\.vocab is "a"; expected an object of ids$/],
     [withModel({ vocab: { a: '7' } }), /: model\.vocab\["a"\] is "7"; expected an integer from 0$/],
@@ -69,6 +80,10 @@ test('what a tokenizer.json lacks is named by its key', () => {
     [withModel({ vocab: [['a', 0]] }), /: model\.type is "BPE"; expected "Unigram"/],
     [withModel({ merges: 'abc' }), /: model\.merges is "abc"; expected a list of pairs$/],
     [withModel({}, { added_tokens: [null] }), /: added_tokens\[0\] is null; expected an object/],
+    [
+      withModel({}, { added_tokens: [{ content: 'a', id: -1 }] }),
+      /: added_tokens\[0\] is .*; expected an object with content and id$/,
+    ],
     [withModel({}, { added_tokens: 'a' }), /: added_tokens is "a"; expected a list$/],
   ];
   for (const [json, words] of cases) {
@@ -76,10 +91,20 @@ test('what a tokenizer.json lacks is named by its key', () => {
   }
 });
 
+test('a tokenizer.json may have two million values, as Gemma’s has, and no endless ones', () => {
+  const listOf = (/** @type {number} */ count) => `[${'0,'.repeat(count - 1)}0]`;
+  assert.equal(ownJson(listOf(2e6), 'tokenizer.json').length, 2e6);
+  assert.throws(() => ownJson(listOf(5e6), 'tokenizer.json'), {
+    code: 'ERR_FORMAT',
+    message: /^tokenizer\.json: has more than .* values/,
+  });
+});
+
 test('a vocabulary is a model’s if most of its tokens have an id of their own there', () => {
   checkFit([0, 1, 2, 3], 4);
   checkFit([0, 1, 2, 3, 4, 5], 4);
-  for (const ids of [[], [100, 101], [0, 0, 0], [0, 1e9, 2 ** 53 - 1]]) {
+  checkFit([0, 1, 4, 5], 4);
+  for (const ids of [[], [4, 5], [100, 101], [0, 0, 0], [0, 1e9, 2 ** 53 - 1]]) {
     assert.throws(() => checkFit(ids, 4), {
       code: 'ERR_FORMAT',
       message:
@@ -159,9 +184,42 @@ const inBytes = (parts) => ({
   ...parts,
 });
 
+test('a tokenizer is of bytes if its pre-tokenizer or its decoder is, as Llama 3’s among others', () => {
+  const bytes = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true };
+  const split = { type: 'WhitespaceSplit' };
+  for (const parts of [
+    { pre_tokenizer: bytes },
+    { decoder: bytes },
+    { pre_tokenizer: { type: 'Sequence', pretokenizers: [split, bytes] } },
+    { decoder: { type: 'Sequence', decoders: [{ type: 'Fuse' }, bytes] } },
+  ]) {
+    const { token } = readTokenizer(inBytes(parts));
+    // What stands for no bytes is shown as it is.
+    assert.deepEqual([token(0).text, token(1).text], ['é', '中'], JSON.stringify(parts));
+  }
+  assert.equal(readTokenizer(inBytes({ pre_tokenizer: split })).token(0).text, 'Ã©');
+});
+
 test('a tokenizer.json may have no added tokens', () => {
   for (const none of [null, undefined, []])
     assert.deepEqual(readTokenizer(inBytes({ added_tokens: none })).encode('中'), [1], `${none}`);
+});
+
+test('special tokens are shown as they are written, and an id without a token by its number', () => {
+  const bytes = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true };
+  // DeepSeek's.
+  const end = '<｜end▁of▁sentence｜>';
+  const { token } = readTokenizer(
+    inBytes({ pre_tokenizer: bytes, added_tokens: [added(end, 2, true), added('▁▁', 3)] }),
+  );
+  assert.deepEqual(
+    [2, 3, 9].map((id) => token(id).text),
+    [end, '␣␣', '#9'],
+  );
+  assert.deepEqual(
+    [2, 3, 9].map((id) => token(id).isSpecial),
+    [true, false, false],
+  );
 });
 
 /** @param {keyof typeof MODELS} name of a model of the page */
@@ -169,6 +227,21 @@ function tokenizerOf(name) {
   const file = new URL(`../web/page/models/${name}/tokenizer.json`, import.meta.url);
   return readTokenizer(JSON.parse(readFileSync(file, 'utf8')));
 }
+
+test('every byte of a character has its own name', () => {
+  const { encode, token } = tokenizerOf('austen');
+  const hex = (/** @type {string} */ text) =>
+    Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16));
+  // Bytes that byte-level vocabularies write as other characters: 80 to a0, and ad.
+  for (const text of ['í', 'à', 'ŀ', 'ß', '\u009f']) {
+    const names = encode(text).map((id) => token(id).text);
+    assert.deepEqual(
+      names,
+      hex(text).map((byte) => `‹${byte}›`),
+      text,
+    );
+  }
+});
 
 test('words and characters that a vocabulary lacks are named, each once', () => {
   const unknownIn = (/** @type {keyof typeof MODELS} */ name, /** @type {string} */ text) => {
@@ -204,7 +277,28 @@ test('without a token for what is unknown, what is left out is named', () => {
   const apart = unknownIn(words, { pre_tokenizer: { type: 'Whitespace' } });
   assert.deepEqual(apart('a cat + b'), { parts: ['cat'] });
   const spaced = { pre_tokenizer: { type: 'WhitespaceSplit' } };
+  const lower = { normalizer: { type: 'Lowercase' } };
+  assert.equal(unknownIn({ type: 'BPE', vocab, merges: [] }, lower)('A + b'), undefined);
   assert.equal(unknownIn({ type: 'BPE', vocab, merges: [] }, spaced)('a + b'), undefined);
+});
+
+test('a list of pieces with scores has its unknown token by number, as T5’s and XLM-R’s', () => {
+  const pieces = [
+    ['<pad>', 0],
+    ['<unk>', -10],
+    ['▁', -2],
+    ['▁a', -3],
+    ['b', -4],
+  ];
+  const { encode, unknownIn } = readTokenizer({
+    ...{ version: '1.0', normalizer: null, post_processor: null, decoder: null },
+    added_tokens: [added('<pad>', 0, true), added('<unk>', 1, true)],
+    pre_tokenizer: { type: 'Metaspace', replacement: '▁', add_prefix_space: true },
+    model: { type: 'Unigram', unk_id: 1, vocab: pieces },
+  });
+  const text = 'a éb é';
+  assert.deepEqual(unknownIn?.(text, encode(text)), { parts: ['é'], sign: '<unk>' });
+  assert.equal(unknownIn?.('a b', encode('a b')), undefined);
 });
 
 test('every token of the page’s models has a name that can be seen', () => {
