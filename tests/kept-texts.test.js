@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { parseHash } from '../web/page/address.js';
 import { EXPLORE_DEFAULTS, leftOut } from '../web/page/explore/address.js';
-import { keepText, keptText, tooLong } from '../web/page/shared/kept-texts.js';
+import { keepText, keptText, linkWords, tooLong } from '../web/page/shared/kept-texts.js';
 import { keyOf } from '../web/page/shared/linkable.js';
 
 /** As much of a Storage as is used: its texts are its own properties, as a browser's are. */
@@ -59,6 +59,18 @@ test('what is written into the midst of a text, or taken out of it, is typing on
   }
   const kept = Object.values(localStorage).map((one) => one.slice(one.indexOf(' ') + 1));
   assert.deepEqual(kept, ['two']);
+});
+
+test('a text that is kept once more, unchanged, is still the one that is typed on', () => {
+  for (const text of ['one', 'one', 'one two', 'one two', 'one two three']) {
+    keepText(text);
+    mock.timers.tick(SECOND);
+  }
+  assert.deepEqual(['one', 'one two', 'one two three'].map(keptOf), [
+    undefined,
+    undefined,
+    'one two three',
+  ]);
 });
 
 test('another text that is pasted at once, in the same room or in another, pushes none out', () => {
@@ -182,6 +194,29 @@ test('a text that was typed stays so though an address brings it', () => {
   assert.equal(keptOf(text), text);
 });
 
+test('a text that an address brings takes the place of none that was just typed, however alike they are', () => {
+  const text = 'y'.repeat(5000);
+  keepText(text);
+  mock.timers.tick(SECOND);
+  const longer = bring('y', 5004);
+  assert.deepEqual([text, longer].map(keptOf), [text, longer]);
+});
+
+test('a text that an address brought is still one after a reload', async () => {
+  const text = bring('p', 5006);
+  const typed = Array.from({ length: 100 }, (_, i) => `typed before the reload ${i}`);
+  for (const one of typed) {
+    mock.timers.tick(60 * SECOND);
+    keepText(one);
+  }
+  mock.timers.tick(60 * SECOND);
+  const reloaded = '../web/page/shared/kept-texts.js?reloaded';
+  /** @type {typeof import('../web/page/shared/kept-texts.js')} */
+  const page = await import(reloaded);
+  page.keepText(text);
+  assert.deepEqual(typed.map(keptOf), typed);
+});
+
 test('the other text of an address is one that was brought, too', () => {
   const typed = Array.from({ length: 100 }, (_, i) => `typed and not brought ${i}`);
   for (const text of typed) {
@@ -235,6 +270,8 @@ test('a browser that keeps nothing is not said to keep a text', () => {
 
 test('what an address does not carry to others is said', () => {
   const long = 'word '.repeat(1000);
+  assert.deepEqual([linkWords(null), linkWords('x'.repeat(4000))], ['', '']);
+  assert.match(linkWords('x'.repeat(4001)), /^; too long .*, others will see the sample text$/);
   assert.deepEqual(leftOut({ ...EXPLORE_DEFAULTS, text: 'short', added: [1] }), []);
   assert.deepEqual(leftOut({ ...EXPLORE_DEFAULTS, keptOther: '1-a' }), [
     'the other text, which is too long',
