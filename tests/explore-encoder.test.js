@@ -171,12 +171,14 @@ test('a measure of heads is offered where it means something', () => {
   ]);
 });
 
-test('the next token’s score is its mean weight', () => {
+test('the next token’s score is its mean weight, and distances count in both directions', () => {
   const weights = [0.2, 0.5, 0.3, 0.1, 0.2, 0.7, 0.4, 0.4, 0.2];
   const scorer = new HeadScorer(3, inductionKeys([1, 2, 3]));
   scorer.add(weights, 0);
   // The first query is none of the scored ones, and the last has no next token.
   assert.equal(scorer.scores.next, 0.7);
+  // Tokens after a query are as far as those before it: 0.1 + 0.7 of the second, 2 × 0.4 + 0.4 of the third.
+  assert.ok(Math.abs(scorer.scores.distance - 1) < 1e-12);
 });
 
 test('the token that is asked about first is the last of the text, and no special one where all are seen', () => {
