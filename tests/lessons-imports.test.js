@@ -35,6 +35,7 @@ test('what is taken from a module by name is found, with its line', () => {
     { name: 'default', line: 1 },
   ]);
   assert.deepEqual(wantedIn("\nexport { x as y } from 'one';"), [{ name: 'x', line: 2 }]);
+  assert.deepEqual(wantedIn("export { x as default } from 'one';"), [{ name: 'x', line: 1 }]);
   for (const code of ["import * as f from 'one';", "export * from 'one';", "import('one');"]) {
     assert.deepEqual(wantedIn(code), [], code);
   }
@@ -71,6 +72,7 @@ test('the line where code breaks off is known, and that of every name it declare
     3,
     'what is not closed: at the end',
   );
+  assert.equal(readStep('const = 1;\nreturn 5;').broken, 1, 'the first such line');
   assert.deepEqual(readStep('const a = 1;\nlet b;\nconst a = 2;').declared, { a: 3, b: 2 });
 });
 
@@ -78,6 +80,7 @@ test('a number with a comma for thousands breaks off in its own line', () => {
   assert.equal(readStep('const a = {\n  length: 1,024,\n  b: 2,\n};').broken, 2);
   assert.equal(readStep('const a = {\n  width: 12,768,\n};').broken, 2);
   assert.equal(readStep('const a = 1;\nconst b = [1,024];').broken, 2);
+  assert.equal(readStep('const a = 1;\nconst b = 0_24;').broken, 2);
   for (const code of [
     'const a = [10,768, 0, 0.5, 0x1f, 0n, 1_024];',
     'const a = { 1: 2, 3() {}, get 4() { return 5; }, [6]: 7, b: 0 };',
@@ -128,6 +131,9 @@ test('of a line that uses what was not awaited it is said which line lacks the a
     hint(['const { model, encode } = load();\nmodel.forward();'], 0, 2),
     /Without await, “load” gives a Promise, which has no “model”: see line 1$/,
   );
+  assert.match(hint(['const hw = load();', 'hw.sum();'], 1, 1), /, for line 1 of step 1 has no/);
+  assert.equal(hint(['const hw = load();'], 0, 1), '', 'the line itself fails');
+  assert.equal(hint(['hw.sum();', late], 0, 1), '', 'a later step has no part in it');
   assert.equal(hint([late], 0, 4), '', 'it uses another variable');
   assert.equal(hint(['const a = 1, b = load();\na.c(1);'], 0, 2), '', 'a is no Promise');
   for (const code of [
@@ -135,6 +141,7 @@ test('of a line that uses what was not awaited it is said which line lacks the a
     'const hw = draw();\nhw.matmul();',
     'const p = load();\nconst hw = await p; p.a;',
     'const hw = load();\nhw.then((one) => one.a);',
+    'const p = load();\nconst both = Promise.all([p, p]);',
   ]) {
     assert.equal(hint([code], 0, 2), '', code);
   }
