@@ -39,10 +39,27 @@ test('the console writes values, tensors and errors, and cuts what is long', () 
   assert.ok(inspect(['x'.repeat(1e5)]).length < 5000);
 });
 
+test('the console cuts lists and objects of more than 20, nests of more than three, and long texts', () => {
+  const listOf = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
+  assert.ok(inspect([listOf(20)]).endsWith(', 18, 19]'));
+  assert.ok(inspect([listOf(21)]).endsWith(', 18, 19, … 21 in all]'));
+  assert.ok(inspect([{ ...listOf(20) }]).endsWith(', 19: 19 }'));
+  assert.ok(inspect([{ ...listOf(21) }]).endsWith(', 19: 19, … }'));
+  assert.equal(inspect([[[['a']]]]), "[[['a']]]");
+  assert.equal(inspect([[[[[1], { b: 2 }]]]]), '[[[[…], {…}]]]');
+  assert.equal(inspect([Float32Array.of(1, 0.5)]), '[1, 0.5]');
+  const text = 'x'.repeat(4000);
+  assert.deepEqual([inspect([text]), inspect([`${text}y`])], [text, `${text}…`]);
+});
+
 test('the console fills in patterns, and writes maps, sets and functions', () => {
   assert.equal(inspect(['%s has %d of %i%%, %o', 'a', '2', 3.7, 'b', 4]), "a has 2 of 3%, 'b' 4");
   assert.equal(inspect(['%cred %s', 'color: red']), 'red %s');
   assert.equal(inspect(['100%', 1]), '100% 1');
+  assert.equal(
+    inspect(['%f %d %i', '2.50', Symbol('s'), Object.create(null)]),
+    '2.5 Symbol(s) NaN',
+  );
   assert.equal(inspect(['%d%%']), '%d%%', 'a text alone is no pattern');
   const map = new Map([['a', new Set([1, 'b'])]]);
   assert.equal(inspect([map, new Map(), new Set()]), "Map { 'a' → Set [1, 'b'] } Map {} Set []");
@@ -86,6 +103,30 @@ test('numbers of either sign are written alike: whole ones have the same minus, 
   assert.deepEqual(written, ['−3', '−1,500', '0', '−3.0e−5', '3.0e−5', '−0.2500']);
   assert.deepEqual([formatValue(-3, 2), formatValue(-0, 0)], ['−3', '0']);
   assert.equal(formatValue([[-2, 3]]), '[[−2, 3]]');
+});
+
+test('a lesson’s file is cut into steps, with words, code and what is printed', () => {
+  const top = '/**\n * Short\n *\n * What it is\n * about.\n */\n\n';
+  const lines = [
+    ...['// %% First', '// Words that', '// go on.', '// @from 001, exercise 1', '//', '// More.'],
+    ...['', 'const a = 1;', '', 'show(a);', '', '// prints a = 1', '// expected c =', '// [2,'],
+    ...['//  3]', '', '// %% Second', '// Words.', '', 'show(a + 1);', ''],
+  ];
+  const { name, title, text, steps } = parseLesson(top + lines.join('\n'));
+  assert.deepEqual([name, title, text], ['Short', 'Short', ['What it is about.']]);
+  assert.deepEqual(steps[0], {
+    ...{ title: 'First', from: '001, exercise 1', text: ['Words that go on.', 'More.'] },
+    code: 'const a = 1;\n\nshow(a);',
+    printed: [
+      { by: 'prints', name: 'a', value: 1 },
+      { by: 'expected', name: 'c', value: [2, 3] },
+    ],
+  });
+  assert.deepEqual(
+    [steps[1].title, steps[1].code, steps[1].printed],
+    ['Second', 'show(a + 1);', []],
+  );
+  assert.throws(() => parseLesson(top), /has a line "\/\/ %% Title" for every step/);
 });
 
 test('known results are told apart by where they come from', async () => {
