@@ -40,6 +40,10 @@ test('a lesson is in the address', () => {
   const state = parseHash('#lessons?lesson=fused');
   assert.deepEqual(state, { ...DEFAULTS, room: 'lessons', lesson: 'fused' });
   assert.equal(formatHash(state), '#lessons?lesson=fused');
+  // Changed code stays in it; the place to go to does not.
+  const shared = parseHash('#lessons?lesson=fused&to=step-2&code=abc');
+  assert.deepEqual([shared.lessonStep, shared.lessonCode], ['step-2', 'abc']);
+  assert.equal(formatHash(shared), '#lessons?lesson=fused&code=abc');
 });
 
 test('a change of rooms leaves the other room as it was', () => {
@@ -88,6 +92,8 @@ test('Compare’s address leads to heads, rows and widths that are there', () =>
     [-1, 0, 1023, -1, -1],
   );
   assert.equal(parseHash('#compare?source=own&width=100').width, DEFAULTS.width);
+  for (const scale of ['head', 'row'])
+    assert.equal(parseHash(`#compare?scale=${scale}`).scale, scale);
   const state = parseHash('#compare?source=own&width=12&heads=5');
   assert.deepEqual([state.width, state.heads], [12, 4]);
 });
@@ -159,6 +165,7 @@ test('heads are named from 0; addresses from when they counted from 1 lead to th
     assert.deepEqual(parseHash(old), parseHash(now));
     assert.equal(formatHash(parseHash(old)), now);
   }
+  assert.deepEqual(parseHash('#explore?mute=1.0_0.1_1.1').explore.muted.map(shortName), ['L0H0']);
   assert.equal(parseHash('#compare?head=1').head, 0);
   assert.equal(parseHash('#compare?head=H0').head, 0);
   for (const wrong of ['0', 'H16', '17', 'H', 'h1', '-1']) {
@@ -215,6 +222,14 @@ test('what a link does not carry is said, and nothing of what it does', () => {
     words[0],
     words[2],
   ]);
+});
+
+test('that a map is compared with itself before heads were muted is in the address', () => {
+  const hash = '#explore?with=before&mute=L0H1';
+  const { explore } = parseHash(hash);
+  assert.deepEqual([explore.before, explore.other], [true, null]);
+  assert.equal(formatHash(parseHash(hash)), hash);
+  assert.equal(parseHash('#explore?with=L0H1').explore.before, false);
 });
 
 test('a step of a tour has an address, and what is changed in it is in the address too', () => {
