@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { doubtOf } from '../web/page/bench/ceiling.js';
 import { againstOneCeiling } from '../web/page/bench/one-ceiling.js';
 import {
   ceilingOf,
@@ -42,6 +43,18 @@ test('a verdict names the ranges of shares and of what threads bring, what it le
   assert.equal(ceilingOf(results), 60);
 });
 
+test('a verdict’s ranges are of numbers, and its time is the fused module’s', () => {
+  const wrapper = { ...result('S2', 9.1, { minimum: 170 }), name: 'wrapper' };
+  const words = verdictOf([wrapper, result('S2', 100, { minimum: 80 })]);
+  assert.match(words, /reaches 9 to 100 % of .* \(S2\) takes 80\.0 ms\.$/);
+  assert.doesNotMatch(verdictOf([wrapper]), /takes/);
+});
+
+test('a share of more than the ceiling is doubted', () => {
+  assert.equal(doubtOf(100), undefined);
+  assert.match(doubtOf(100.1) ?? '', /which was measured too low/);
+});
+
 test('a run without figures has no verdict, and failures are counted', () => {
   assert.equal(verdictOf([]), 'Too little was measured for a verdict.');
   assert.equal(verdictOf([result('S0', 3)]), 'Too little was measured for a verdict.');
@@ -76,6 +89,9 @@ test('shares are of the highest ceiling that the run has measured, of one module
 test('each shape has a description of its own', () => {
   const described = Object.values(shapes).map((shape) => describe(/** @type {any} */ (shape)));
   assert.equal(new Set(described).size, described.length, described.join('\n'));
+  const one = { kind: 'multiHeadAttention', batch: 1, tokens: 1024, dIn: 768, heads: 12 };
+  const words = ['multi-head attention', '1,024 tokens', '768 wide', '12 heads'];
+  assert.equal(describe(/** @type {any} */ (one)), words.join(', '));
   assert.match(
     describe(/** @type {any} */ (shapes['C2-window'])),
     /a causal window of 256, 4,096 tokens/,
@@ -114,5 +130,7 @@ test('the time left follows from what the results took', () => {
   assert.equal(leftOf(5, 20, 4000), '5 of 20, about 12 seconds left');
   assert.equal(leftOf(19, 20, 19_000), '19 of 20, about 1 second left');
   assert.equal(leftOf(4, 52, 10_000), '4 of 52, about 2 minutes left');
+  assert.equal(leftOf(1, 2, 90_000), '1 of 2, about 90 seconds left');
+  assert.equal(leftOf(1, 2, 90_001), '1 of 2, about 2 minutes left');
   assert.equal(leftOf(10, 10, 10_000), '10 of 10');
 });
