@@ -43,6 +43,13 @@ test('an archive is the folder that was packed, or one of its own name', async (
   }
 });
 
+test('an archive in a folder is a folder of it, by its own name', async () => {
+  const zip = zipSync({ 'tiny/config.json': strToU8('{}') });
+  const [{ file }] = found(zip);
+  const [one] = await unzipped([{ path: 'all/tiny.zip', file }]);
+  assert.deepEqual([one.path, one.file.name], ['all/tiny.zip/config.json', 'config.json']);
+});
+
 test('an archive beside a folder is another model', async () => {
   const files = ['m/config.json', 'm/model.safetensors'];
   const zip = zipSync(Object.fromEntries(files.map((path) => [path, strToU8('{}')])));
@@ -74,6 +81,7 @@ test('folders and what systems add to archives are passed over, and names tell w
 test('archives that are broken, or too large for the memory, are refused by name', async () => {
   const zip = zipSync(MODEL);
   const damaged = zip.slice().fill(255, 120, 400);
+  const letters = zipSync({ 'a.txt': strToU8('abcdefgh'.repeat(1000)) }).fill(255, 35, 45);
   const many = Object.fromEntries(
     Array.from({ length: 2001 }, (_, i) => [`${i}.txt`, new Uint8Array()]),
   );
@@ -81,6 +89,7 @@ test('archives that are broken, or too large for the memory, are refused by name
     [strToU8('hello'), /tiny\.zip cannot be unpacked: invalid zip data/],
     [zip.subarray(0, zip.length / 2), /tiny\.zip cannot be unpacked/],
     [damaged, /tiny\.zip cannot be unpacked/],
+    [letters, /^tiny\.zip cannot be unpacked: invalid block type\.$/],
     [claiming(zip, 2 ** 31), /tiny\.zip holds 2,049 MiB; at most 1,024 MiB are unpacked here/],
     [claiming(zip, 5000), /tiny\.zip cannot be unpacked: config\.json is incomplete/],
     [zipSync(many), /more than 2000 files in tiny\.zip/],
@@ -99,6 +108,7 @@ test('an archive that unpacks to more than it says is cut there', async () => {
 test('an abort ends the unpacking', async () => {
   const stop = new AbortController();
   const ended = unzipped(found(zipSync(MODEL)), stop.signal);
-  stop.abort(new Error('enough'));
-  await assert.rejects(ended, refused(/enough/));
+  const reason = new Error('enough');
+  stop.abort(reason);
+  await assert.rejects(ended, (error) => error === reason);
 });
