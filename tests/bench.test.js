@@ -193,6 +193,24 @@ test('a result is wrong if one sampled element is off, or any is not finite', ()
   assert.match(check([1, 2, 3, 4, 5, 6.01], expected).problem ?? '', /row 2, column 1 is 6.01/);
   assert.match(check([1, NaN, 3, 4, 5, 6], expected).problem ?? '', /row 0, column 1 is NaN/);
   assert.match(check([1, 2, Infinity, 4, 5, 6], expected).problem ?? '', /element 2 is Infinity/);
+  assert.match(
+    check([9, 2, 3, 4, 9, 9], expected).problem ?? '',
+    /row 0, column 0 is 9/,
+    'the first',
+  );
+  assert.ok(Number.isNaN(check([1, NaN, 3, 4, 5, 6], expected).maxError), 'of what is no number');
+});
+
+test('an error is one of the number’s size, and of 1 where that is less', () => {
+  const of = (/** @type {number} */ value) => ({
+    rows: [0],
+    columns: 1,
+    values: Float64Array.of(value),
+  });
+  assert.deepEqual(check([1001.01], of(1001)).problem, undefined);
+  assert.match(check([1001.1], of(1001)).problem ?? '', /is 1001\.1/);
+  assert.equal(check([1e-5], of(0)).problem, undefined);
+  assert.match(check([1e-4], of(0)).problem ?? '', /is 0\.0001/);
 });
 
 test('visible pairs are those that the mask shows, causal work counted as half', () => {

@@ -26,7 +26,7 @@ export function check(actual, { rows, columns, values }) {
     // Written so that NaN is a problem too; the first is named.
     if (!(error <= TOLERANCE))
       problem ??= `row ${row}, column ${i % columns} is ${value}, float64 gives ${values[i]}`;
-    if (!(error <= maxError)) maxError = error;
+    maxError = Math.max(maxError, error);
   }
   for (let i = 0; i < actual.length && !problem; i++)
     if (!Number.isFinite(actual[i])) problem = `element ${i} is ${actual[i]}`;
