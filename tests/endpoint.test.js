@@ -168,6 +168,21 @@ test('URLs, arrays, Blobs, Responses and streams arrive as what they are', async
   assert.equal(isCancelled, true, 'nobody reads it');
 });
 
+test('a File arrives with its name, its times and its place in a folder that was chosen', async () => {
+  const { call } = connect({
+    /** @param {File} file */
+    async read(file) {
+      const { name, type, lastModified, webkitRelativePath } = file;
+      return [await file.text(), name, type, lastModified, webkitRelativePath];
+    },
+  });
+  const file = new File(['{}'], 'config.json', { type: 'application/json', lastModified: 7 });
+  const path = 'm/1_Pooling/config.json';
+  Object.defineProperty(file, 'webkitRelativePath', { value: path });
+  const expected = ['{}', 'config.json', 'application/json', 7, path];
+  assert.deepEqual(await call('read', file), expected);
+});
+
 test('a Response as a result arrives as one, read piece by piece, and is cancelled there', async () => {
   let given = 0;
   let isCancelled = false;

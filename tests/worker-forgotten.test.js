@@ -109,3 +109,22 @@ test('a module keeps its engine alive, and an iterator that is forgotten is ende
   const { stdout, stderr, status } = await runNode('what is forgotten', args);
   assert.deepEqual([stdout.trim().split('\n'), status], [['3,2', 'ended'], 0], stderr);
 });
+
+test('an engine that nobody holds any more answers what it was asked, and then its Worker ends', async () => {
+  const script = `
+    import { setTimeout } from 'node:timers/promises';
+    import { Worker } from 'node:worker_threads';
+    import { load, zeros } from ${JSON.stringify(import.meta.resolve('headwise/worker'))};
+    const { terminate } = Worker.prototype;
+    Worker.prototype.terminate = function () { console.log('ended'); return terminate.call(this); };
+    const collect = async () => { for (let i = 0; i < 10; i++) { gc(); await setTimeout(10); } };
+    const x = zeros([8192, 64]); // some tenths of a second
+    const ask = async () => [(await load({ threads: 1 })).scaledDotProductAttention(x, x, x)];
+    const [answer] = await ask();
+    await collect();
+    console.log((await answer).output.shape.join());
+    await collect();`;
+  const args = ['--expose-gc', '--input-type=module', '-e', script];
+  const { stdout, stderr, status } = await runNode('a forgotten engine', args);
+  assert.deepEqual([stdout.trim().split('\n'), status], [['8192,64', 'ended'], 0], stderr);
+});
