@@ -223,7 +223,39 @@ test('tensors of different shapes are told apart by what they have in common', (
     ]),
     same,
   );
+  assert.equal(
+    words([
+      [1, 2, 3, 4],
+      [7, 0, 9, 10],
+    ]),
+    `${same}; first column equal`,
+  );
+  assert.match(words([[1, 2, 3, 4, 5, 6]]), /, \[1, 6\] there; first 6 columns equal$/);
   assert.equal(words([Array(6).fill(0), Array(6).fill(0)]), '');
+});
+
+test('matrices of different shapes are each set against their own', () => {
+  shown = [];
+  show('two of a batch', tensor([1, 2, 3, 4, 5, 6, 7, 8], [2, 2, 2]));
+  const item = shown[0];
+  assert.ok(item.kind === 'tensor');
+  const first = [
+    [1, 2, 0],
+    [3, 4, 0],
+  ];
+  /** @param {number} last @returns {Printed} */
+  const printed = (last) => ({
+    ...{ by: 'prints', name: 'any' },
+    value: [
+      first,
+      [
+        [5, 6, 0],
+        [7, last, 0],
+      ],
+    ],
+  });
+  assert.match(differenceOfShapes(item, printed(8)), /; first 2 columns equal$/);
+  assert.match(differenceOfShapes(item, printed(9)), /; first column equal$/);
 });
 
 test('a file that is no lesson is refused', () => {
