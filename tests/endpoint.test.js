@@ -183,6 +183,20 @@ test('a File arrives with its name, its times and its place in a folder that was
   assert.deepEqual(await call('read', file), expected);
 });
 
+test('a Response that was read is refused, and one of which nothing is known arrives as such', async () => {
+  const { call } = connect({ what: (/** @type {Response} */ { type, status }) => [type, status] });
+  const read = new Response('words');
+  await read.text();
+  await rejectsCode(call('what', read), 'ERR_VALUE', /an argument/);
+  assert.deepEqual(await call('what', Response.error()), ['error', 0]);
+});
+
+test('a tensor without elements arrives with its shape', async () => {
+  const { call } = connect({ same: (/** @type {unknown} */ x) => x });
+  const same = await call('same', tensor(new Float32Array(0), [0, 3]));
+  assert.deepEqual([same.shape, same.data.length], [[0, 3], 0]);
+});
+
 test('a Response as a result arrives as one, read piece by piece, and is cancelled there', async () => {
   let given = 0;
   let isCancelled = false;
