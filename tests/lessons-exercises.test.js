@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { listen } from '../web/page/lessons/audience.js';
 import { citations } from '../web/page/lessons/documents.js';
 import { parseExercise } from '../web/page/lessons/parse-exercise.js';
+import { tensorFrom } from '../web/page/lessons/tensors.js';
 
 /** @import { CheckItem, Item } from '../web/page/lessons/audience.js' */
 
@@ -284,6 +285,7 @@ test('of an answer that is no tensor its variable is named', async () => {
   for (const [to, words] of [
     ['2', 'split is a number; make it a tensor with tensor(…)'],
     ['undefined', 'split is undefined; make it a tensor with tensor(…)'],
+    ['null', 'split is null; make it a tensor with tensor(…)'],
     ['{}', 'split is an object; make it a tensor with tensor(…)'],
     ['load()', 'split is a Promise: write await before it'],
     ['{ output: queries }', 'split is what a forward gives: take its output'],
@@ -294,6 +296,13 @@ test('of an answer that is no tensor its variable is named', async () => {
   ]) {
     const answer = spoilt('fused', [/const split = [^]*/, `const split = ${to};`]);
     await assert.rejects(answer, { name: 'HeadwiseError', message: words });
+  }
+});
+
+test('an answer may be an array of numbers, typed or not', () => {
+  for (const answer of [[1, 0.5], Float32Array.of(1, 0.5)]) {
+    const { data, shape } = tensorFrom('split', answer);
+    assert.deepEqual([[...data], shape], [[1, 0.5], [2]]);
   }
 });
 
