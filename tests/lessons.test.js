@@ -272,9 +272,13 @@ test('the tools say what is no tensor, and which entry there is not', () => {
   assert.throws(() => pick(none, 0), isNone);
   assert.throws(() => reshape(none, [2]), isNone);
   assert.throws(() => permute(none, [0]), isNone);
+  for (const order of [[0], [0, 0], [1, 2], [0, 1, 2]])
+    assert.throws(() => permute(x, order), /^RangeError: order is .*; expected each of 2 dim/);
   const isResult = /^TypeError: b is what a forward gives; expected a Tensor, its output$/;
   assert.throws(() => add(x, result), isResult);
   assert.throws(() => meanDifference(x, result), isResult);
+  const other = tensor([1, 2]);
+  assert.throws(() => add(x, other), /^RangeError: shapes differ: \[1,2\] and \[2\]$/);
   assert.throws(() => pick(x, 1), /^RangeError: there is no entry 1: x has 1, from 0$/);
   assert.deepEqual([...pick(x, 0).data], [1, 2]);
   assert.throws(
