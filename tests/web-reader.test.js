@@ -106,6 +106,17 @@ test('of a file that is read without a plan the last part is kept too', async ()
   assert.deepEqual(asked, ['bytes=0-65535', 'bytes=65536-99999', 'bytes=0-65535']);
 });
 
+test('parts whose beginning the cache has lost are not fetched again', async () => {
+  const { stored } = useCaches();
+  await readAll(await open({}, true));
+  stored.delete([...stored.keys()].find((key) => key.endsWith('=head')) ?? '');
+  /** @type {unknown[]} */
+  const asked = [];
+  const instead = (/** @type {unknown} */ range) => void asked.push(range);
+  assert.ok((await readAll(await open({ instead }, true))).equals(bytes));
+  assert.deepEqual(asked, ['bytes=0-65535']);
+});
+
 test('of a file whose version is hidden nothing is kept', async () => {
   const { stored } = useCaches();
   assert.ok((await readAll(await open({ hidden: ['etag'] }, true))).equals(bytes));
