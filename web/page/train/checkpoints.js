@@ -52,9 +52,7 @@ export class Checkpoints {
     const from = /** @type {Saved} */ (this.#kept.findLast((saved) => saved.step <= step));
     trainer.restore(from);
     // A state was kept before heads were muted at its step.
-    const mutings = this.#mutings.filter(
-      (muting) => muting.step >= from.step && muting.step <= step,
-    );
+    const mutings = this.#mutings.filter((muting) => muting.step >= from.step);
     for (;;) {
       while (mutings.length && mutings[0].step === trainer.step) {
         const { head, isMuted } = /** @type {Muting} */ (mutings.shift());
