@@ -209,25 +209,6 @@ test('the text’s picture has a mark at the last pin, and a line for each newli
   assert.ok(boxes.every(([, x, width]) => Number(x) + Number(width) <= 680));
 });
 
-test('words that are read from the right stand from the right, line by line', () => {
-  const placed = ['אב', 'ג', 'a', 'דה', 'ו'].map((words, i) => ({
-    words,
-    x: i < 4 ? 20 * i : 0,
-    y: i < 4 ? 0 : 27,
-    width: 10 * words.length,
-  }));
-  assert.deepEqual(
-    turned(placed).map(({ words, x }) => [words, x]),
-    [
-      ['אב', 10],
-      ['ג', 0],
-      ['a', 40],
-      ['דה', 60],
-      ['ו', 0],
-    ],
-  );
-});
-
 test('words that have no room are cut to what fits, a letter at least, and lines are filled', () => {
   assert.equal(fitting('abcdef', 10, 36), 'abcdef');
   assert.equal(fitting('abcdef', 10, 35), 'abcd…');
@@ -285,4 +266,20 @@ test('below a map stand what its colours mean, what the picture leaves out, and 
   const narrow = await svgOf({}, 300);
   assert.match(narrow, /<svg[^>]* width="300"/);
   assert.doesNotMatch(narrow, /NaN|Infinity/);
+});
+
+test('in a drawn line words of Hebrew and Arabic stand from the right, side by side', () => {
+  const placed = [
+    { words: 'a', x: 0, y: 0, width: 10 },
+    { words: 'שלום', x: 15, y: 0, width: 40 },
+    { words: 'עולם', x: 60, y: 0, width: 20 },
+    { words: 'b', x: 85, y: 0, width: 10 },
+    { words: 'مرحبا', x: 100, y: 0, width: 30 },
+    { words: 'שוב', x: 0, y: 27, width: 30 },
+  ];
+  assert.deepEqual(
+    turned(placed).map(({ x }) => x),
+    [0, 40, 15, 85, 100, 0],
+  );
+  assert.deepEqual(turned([]), []);
 });
