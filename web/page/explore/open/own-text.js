@@ -20,10 +20,9 @@ const MOST_VALUES = 2 ** 22;
 export async function ownText(file, name, kind) {
   const most = MOST_BYTES[kind];
   if (file.size > most) {
-    throw new PageError(
-      'ERR_FORMAT',
-      `${name} has ${formatBytes(file.size)}; expected at most ${formatBytes(most)}`,
-    );
+    // How much longer is not known of one that is read from a server.
+    const words = `${name} has more than ${formatBytes(most)}; expected a shorter file`;
+    throw new PageError('ERR_FORMAT', words);
   }
   return file.text();
 }
