@@ -200,9 +200,11 @@ test('a tokenizer is of bytes if its pre-tokenizer or its decoder is, as Llama 3
   assert.equal(readTokenizer(inBytes({ pre_tokenizer: split })).token(0).text, 'Ã©');
 });
 
-test('a tokenizer.json may have no added tokens', () => {
+test('a tokenizer.json may have no added tokens, and a model alone', () => {
   for (const none of [null, undefined, []])
     assert.deepEqual(readTokenizer(inBytes({ added_tokens: none })).encode('中'), [1], `${none}`);
+  const { model } = inBytes({});
+  assert.deepEqual(readTokenizer({ model }).encode('中'), [1]);
 });
 
 test('special tokens are shown as they are written, and an id without a token by its number', () => {

@@ -119,6 +119,9 @@ const CLOSING = /^[.,;:!?)\]}%’”]+$/;
 /** How BERT and RoBERTa write the token that hides another one. */
 const MASK = /^(\[MASK\]|<mask>)$/;
 
+/** What a tokenizer.json may leave out; the library takes only what is null. */
+const ABSENT = { normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null };
+
 /**
  * @param {any} json tokenizer.json
  * @returns {TextTokens}
@@ -129,7 +132,7 @@ export function readTokenizer(json) {
   let tokenizer;
   let around;
   try {
-    tokenizer = new Tokenizer({ ...json, added_tokens: json.added_tokens ?? [] }, {});
+    tokenizer = new Tokenizer({ ...ABSENT, ...json, added_tokens: json.added_tokens ?? [] }, {});
     around = specialAround(tokenizer);
   } catch (error) {
     // The library quotes a regular expression that it cannot parse, whole.
