@@ -267,6 +267,7 @@ test('several heads are muted, and one of them is heard again', async () => {
     [first, [other]],
   ])) {
     const muting = run.mute(head);
+    assert.ok(run.wasMuted, 'before the Worker has answered');
     await rest();
     const isMuted = muted.some((one) => one === head);
     assert.deepEqual(FakeWorker.last.newest('mute').args, [head, isMuted]);

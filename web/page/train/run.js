@@ -66,7 +66,7 @@ export class Run {
 
   /** Whether a head is muted or was, of which the address tells nothing. */
   get wasMuted() {
-    return this.history.last?.wasMuted ?? false;
+    return this.muted.value.length > 0 || (this.history.last?.wasMuted ?? false);
   }
 
   /** As many steps as a call may take. */
