@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import {
   addressHas,
   goBackAfter,
+  hasFocus,
   hold,
   isHeld,
   letGo,
@@ -19,14 +20,6 @@ async function press(page, selector) {
   await page.focus(selector);
   await page.keyboard.press('Enter');
 }
-
-/** @param {Page} page @param {string} selector until it has the focus */
-const hasFocus = (page, selector) =>
-  page.waitForFunction(
-    (wanted) => document.activeElement?.matches(wanted),
-    { timeout: 5000 },
-    selector,
-  );
 
 /** @param {number} at */
 const token = (at) => `#explore-text [data-at="${at}"]`;

@@ -1,21 +1,15 @@
 // Keys that work anywhere in the Explore room, where what has the focus goes or is drawn anew under them: the focus goes to what
 // is nearest, and is not lost.
 import assert from 'node:assert/strict';
-import { FIELD, reread, roomTest, scored } from './explore-room.js';
+import { FIELD, hasFocus, reread, roomTest, scored } from './explore-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
 /** @param {Page} page @param {string} selector until it has the focus, and keeps it when all is drawn */
 async function keepsFocus(page, selector) {
-  const has = () =>
-    page.waitForFunction(
-      (wanted) => document.activeElement?.matches(wanted),
-      { timeout: 5000 },
-      selector,
-    );
-  await has();
+  await hasFocus(page, selector);
   await scored(page);
-  await has();
+  await hasFocus(page, selector);
 }
 
 const WHY = '?model=names&mode=why&head=L2H2&key=3';
@@ -69,11 +63,15 @@ roomTest('a chosen small map hands the focus on to one of another model’s', ''
   await keepsFocus(page, '#explore-grid [title="Layer 1, head 2"]');
 });
 
-roomTest('every id is one element’s, in both modes and with every dialog', WHY, async (page) => {
-  await page.waitForSelector('#explore-keys tfoot');
-  const ids = await page.$$eval('[id]', (all) => all.map(({ id }) => id));
-  assert.deepEqual(
-    ids.filter((id, i) => ids.indexOf(id) !== i),
-    [],
-  );
-});
+roomTest(
+  'where a token is explained every id is one element’s, those of dialogs too',
+  WHY,
+  async (page) => {
+    await page.waitForSelector('#explore-keys tfoot');
+    const ids = await page.$$eval('[id]', (all) => all.map(({ id }) => id));
+    assert.deepEqual(
+      ids.filter((id, i) => ids.indexOf(id) !== i),
+      [],
+    );
+  },
+);

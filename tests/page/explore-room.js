@@ -108,6 +108,14 @@ export const address = (page) => page.evaluate(() => location.hash);
 export const addressHas = (page, part) =>
   page.waitForFunction((/** @type {string} */ text) => location.hash.includes(text), {}, part);
 
+/** @param {Page} page @param {string} selector until it has the focus */
+export const hasFocus = (page, selector) =>
+  page.waitForFunction(
+    (wanted) => document.activeElement?.matches(wanted),
+    { timeout: 5000 },
+    selector,
+  );
+
 /** Comes here from Lessons, and goes back there after something was begun. @param {Page} page @param {() => Promise<unknown>} begin */
 export async function goBackAfter(page, begin) {
   for (const room of ['lessons', 'explore']) {
