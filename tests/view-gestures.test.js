@@ -66,6 +66,20 @@ test('of a double click the first is one, and the second zooms alone', () => {
   );
 });
 
+test('a click with Shift right after a click pins the key, as one that comes later', () => {
+  const { heard, tell } = wideField();
+  tell('click', 400, 50, { detail: 1 });
+  tell('click', 400, 50, { detail: 2, shiftKey: true });
+  tell('dblclick', 400, 50, { shiftKey: true });
+  assert.deepEqual(
+    heard.map(([what, , withShift]) => [what, withShift]),
+    [
+      ['click', false],
+      ['click', true],
+    ],
+  );
+});
+
 test('a finger that touches a map is told the cell, as a mouse that hovers', () => {
   const { heard, tell } = wideField();
   tell('pointerdown', 400, 50, { pointerType: 'mouse' });

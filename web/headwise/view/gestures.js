@@ -97,17 +97,26 @@ function listenToPointers(field, on) {
   }
   field.addEventListener('pointerleave', () => on.leave());
   field.addEventListener('click', (event) => {
-    // The second click of a double click zooms.
-    const zooms = event.detail > 1 && on.canZoom();
+    const zooms = event.detail > 1 && doubleClickZooms(event, on);
     if (moved <= CLICK_PX && !zooms) on.click(placeOf(field, event), event.shiftKey);
     moved = 0; // the next may come without a pointer
   });
 }
 
+/**
+ * Whether the second click of a double click zooms, instead of pinning. A click with Shift always pins: a key, where the
+ * click just before pinned the query.
+ *
+ * @param {MouseEvent} event @param {Gestures} on
+ */
+function doubleClickZooms({ shiftKey }, on) {
+  return !shiftKey && on.canZoom();
+}
+
 /** Double clicks and the wheel. @param {HTMLElement} field @param {Gestures} on */
 function listenToZoom(field, on) {
   field.addEventListener('dblclick', (event) => {
-    if (on.canZoom()) on.zoom(DOUBLE_CLICK, placeOf(field, event));
+    if (doubleClickZooms(event, on)) on.zoom(DOUBLE_CLICK, placeOf(field, event));
   });
   field.addEventListener(
     'wheel',
