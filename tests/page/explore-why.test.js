@@ -190,6 +190,20 @@ roomTest('the largest parts come first on wish', '?mode=why', async (page) => {
   );
 });
 
+roomTest('Tab reaches the sum when the part where it stopped has gone', '?mode=why', async (page) => {
+  await summed(page, 'itself');
+  await page.click('#explore-parts');
+  await page.waitForFunction(() => !document.querySelector('#explore-sum [aria-expanded]'));
+  await page.focus('#explore-sum .sum-part');
+  await page.keyboard.press('End');
+  await page.click('#explore-parts');
+  await page.waitForSelector('#explore-sum [aria-expanded]');
+  const stops = await page.$$eval('#explore-sum [tabindex="0"]', (all) =>
+    all.map((one) => one.textContent?.trim()),
+  );
+  assert.deepEqual(stops, ['Embedding']);
+});
+
 roomTest('another target, and a token that it is compared with', '?mode=why', async (page) => {
   await summed(page, 'itself');
   const [, second] = await page.$$eval('#explore-target option', (all) =>

@@ -25,3 +25,10 @@ export function followArrows(event) {
   for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
   next.focus();
 }
+
+/** Lets the tab key stop at the first button when the one where it stopped has gone. @param {HTMLElement} table */
+export const keepStop = (table) =>
+  queueMicrotask(() => {
+    const buttons = [...table.querySelectorAll('button')];
+    if (buttons.every(({ tabIndex }) => tabIndex < 0)) buttons[0].tabIndex = 0;
+  });

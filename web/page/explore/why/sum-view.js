@@ -8,10 +8,10 @@
 
 import { formatNumber } from '../../shared/format.js';
 import { isSameHead } from '../../shared/head-names.js';
-import { drawn, html, nothing, taking } from '../../shared/template.js';
+import { drawn, html, made, nothing, taking } from '../../shared/template.js';
 import { leavingTo } from '../leaving-to.js';
 import { exact, partBar, placeIn, signed } from './bars.js';
-import { followArrows } from './follow-arrows.js';
+import { followArrows, keepStop } from './follow-arrows.js';
 import { nameOf, wordsOf } from './part-names.js';
 import { scoreName } from './score-name.js';
 import { SumRows } from './sum-rows.js';
@@ -60,7 +60,7 @@ function sumTable(room, rows) {
   const whole = { start: 0, end: total };
   return html`<div class=${list.length > IN_SIGHT ? 'sum-scroll is-long' : 'sum-scroll'} ${leavingTo('explore-sum-title')}>
     <table class="sum" style="--zero: ${place(0)}%; --total: ${place(total)}%" @keydown=${followArrows}
-      @pointerleave=${rows.leave} @focusout=${rows.leave}>
+      @pointerleave=${rows.leave} @focusout=${rows.leave} ${made(keepStop, list)}>
       <caption class="visually-hidden">The parts of the ${scoreName(room, answer)}, in logits</caption>
       <thead class="visually-hidden">
         <tr><th scope="col">part</th><td></td><th scope="col">logits</th></tr>
