@@ -9,8 +9,10 @@ import {
   differingAt,
   problemOf,
 } from '../web/page/explore/why/patching/pair.js';
+import { Patching } from '../web/page/explore/why/patching/patching.js';
 import { endOf, exact, wordsAt, written } from '../web/page/explore/why/patching/share-table.js';
 import { patchingOf } from '../web/page/explore/worker/patching.js';
+import { signal } from '../web/page/shared/signals.js';
 import { openPageModel } from './page-model.js';
 
 /** @import { DecoderModel } from '../web/page/explore/worker/model.js' */
@@ -127,6 +129,8 @@ test('a sweep that is not wanted any more ends', async () => {
   assert.deepEqual(await sweep.next(), { done: true, value: undefined });
 });
 
+const rest = () => new Promise((resolve) => setTimeout(resolve));
+
 /** @param {string} text */
 const tokens = (text) =>
   text.split(' ').map((word) => ({ id: word.length * 100 + word.charCodeAt(0), text: word }));
@@ -173,4 +177,133 @@ test('a cell of shares is told with its layer and column, or that it is not yet 
   assert.equal(wordsAt(shares, 1, 1), 'L1H1: −0.4000');
   assert.equal(wordsAt(shares, 0, 2), 'L0H2: 0.2000');
   assert.equal(wordsAt(shares, 1, 2), 'L1H2: not yet known');
+});
+
+/** A room with a text of four tokens, what it asked of its Worker, and sweeps that tell when a test says so. */
+function makeRoom() {
+  const [first, second] = [1, 2].map((id) => ({
+    ...{ id, ids: [5, 6, 7, 8], n: 4, written: 1 },
+    tokens: tokens('an old cat sat'),
+  }));
+  /** @type {unknown[]} */
+  const asked = [];
+  /** @type {{ ids: number[], tell: (part: object) => Promise<void>, isOver: boolean }[]} */
+  const sweeps = [];
+  const session = {
+    run: first,
+    tokensOf: async (/** @type {string} */ text, /** @type {number[]} */ added) => {
+      asked.push({ text, added });
+      if (text === '?') throw new Error('no such letter');
+      return tokens(`${text} sat`);
+    },
+    pairMaps: async (/** @type {object} */ head, /** @type {number[]} */ ids) => {
+      asked.push({ ...head, ids });
+      return { clean: 1, other: 2 };
+    },
+    async *patching(/** @type {object} */ _, /** @type {number[]} */ ids) {
+      /** @type {((part: object) => void) | undefined} */
+      let next;
+      const sweep = {
+        ...{ ids, isOver: false },
+        tell: async (/** @type {object} */ part) => {
+          next?.(part);
+          await rest();
+        },
+      };
+      sweeps.push(sweep);
+      try {
+        for (;;) {
+          yield await new Promise((resolve) => (next = resolve));
+        }
+      } finally {
+        sweep.isOver = true;
+      }
+    },
+  };
+  const room = {
+    ...{ session, run: signal(first), isShown: signal(true), isPaired: signal(true) },
+    about: signal({ at: 2 }),
+    shown: signal({ layer: 1, head: 3, corrupted: /** @type {string | null} */ ('an old dog') }),
+    next: { ended: signal(first) },
+    fail: assert.fail,
+  };
+  const write = (/** @type {string | null} */ corrupted) => {
+    room.shown.value = { ...room.shown.peek(), corrupted };
+    return rest();
+  };
+  return { room, second, asked, sweeps, write, patching: new Patching(/** @type {any} */ (room)) };
+}
+
+test('the other text is read with what the model wrote, and told why it does not go together with the first', async () => {
+  const { room, second, asked, sweeps, write, patching } = makeRoom();
+  assert.equal(patching.pair.value, undefined);
+  await rest();
+  assert.deepEqual(asked[0], { text: 'an old dog', added: [8] });
+  const pair = () => /** @type {any} */ (patching.pair.value);
+  assert.deepEqual([pair().differing, pair().problem], [[2], '']);
+  room.about.value = { at: 1 };
+  assert.match(pair().problem, /only after token 2/);
+  assert.deepEqual([patching.question.value.others, sweeps.length], [null, 1]);
+  room.run.value = second;
+  assert.equal(patching.pair.value, undefined, 'it is of the run before');
+  room.run.value = room.session.run;
+  const isRead = write('?');
+  assert.equal(patching.pair.value, undefined, 'it is of the text before');
+  await isRead;
+  assert.equal(pair().problem, 'no such letter');
+  await write(null);
+  assert.equal(patching.pair.value, undefined);
+  const texts = asked.flatMap((one) => /** @type {{ text?: string }} */ (one).text ?? []);
+  assert.deepEqual(texts, ['an old dog', '?']);
+  room.isPaired.value = false;
+  await write('an old rat');
+  assert.deepEqual([patching.text.value, asked.length], [null, 3]);
+});
+
+test('the chosen head’s maps are of both texts, and of no text that is gone', async () => {
+  const { asked, write, patching } = makeRoom();
+  await rest();
+  await rest();
+  const ids = tokens('an old dog sat').map(({ id }) => id);
+  assert.deepEqual(asked[1], { layer: 1, head: 3, ids });
+  const { layer, head, clean } = /** @type {any} */ (patching.maps.value ?? {});
+  assert.deepEqual([layer, head, clean], [1, 3, 1]);
+  await write(null);
+  assert.deepEqual([patching.maps.value, asked.length], [undefined, 2]);
+});
+
+test('a sweep begins when the next token is known, and its shares are those of what is asked', async () => {
+  const { room, sweeps, write, patching } = makeRoom();
+  room.next.ended.value = /** @type {any} */ (undefined);
+  await rest();
+  assert.equal(sweeps.length, 0);
+  room.next.ended.value = room.run.value;
+  assert.equal(sweeps.length, 1);
+  await rest();
+  await sweeps[0].tell({ done: 0, count: 0 });
+  assert.equal(patching.shares.value, undefined, 'nothing is to be patched');
+  await sweeps[0].tell({ done: 1, count: 9 });
+  assert.equal(/** @type {any} */ (patching.shares.value)?.done, 1);
+  await write('an old rat');
+  assert.equal(patching.shares.value, undefined);
+  await sweeps[0].tell({ done: 2, count: 9 });
+  assert.deepEqual([sweeps[0].isOver, patching.shares.value, sweeps.length], [true, undefined, 2]);
+});
+
+test('a sweep that is cancelled ends and keeps its shares; it begins anew on wish, and of another question', async () => {
+  const { room, sweeps, patching } = makeRoom();
+  await rest();
+  await sweeps[0].tell({ done: 1, count: 9 });
+  patching.cancel();
+  await sweeps[0].tell({ done: 2, count: 9 });
+  assert.deepEqual([sweeps[0].isOver, patching.shares.value?.done], [true, 2]);
+  assert.equal(sweeps.length, 1);
+  patching.goOn();
+  await rest();
+  assert.equal(sweeps.length, 2);
+  patching.cancel();
+  await sweeps[1].tell({ done: 1, count: 9 });
+  room.about.value = { at: 3 };
+  await rest();
+  assert.equal(sweeps.length, 3);
 });
