@@ -179,7 +179,7 @@ export async function gather(seen, { title, caption }) {
     ...ablationGrids(seen, score),
     ...patchingGrids(seen, score),
   ];
-  const row = await session.row(whatOf({ ...state, other: null, before: false }), about.at);
+  const row = await session.row(whatOf(state), about.at);
   return {
     ...{ title: title || `Why “${textOf(target)}”?`, caption, address, grids },
     ...{ leftOut: leftOut(state), isOpened: state.model === OPENED },
