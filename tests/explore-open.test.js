@@ -164,7 +164,12 @@ test('labels are a line, a word or an element each, and refused by the file’s 
     ['1', '2'],
   );
   assert.throws(() => texts('t.txt', 'a b'), refused(/t\.txt: has 1 line and 2 words; expected 3/));
-  assert.throws(() => texts('t.json', '["a"]'), refused(/t\.json: has 1 tokens; expected 3/));
+  assert.throws(() => texts('t.json', '["a"]'), refused(/t\.json: has 1 token; expected 3/));
+  assert.throws(() => texts('t.json', '["a", "b"]', 1), refused(/has 2 tokens; expected 1/));
+  assert.throws(() => texts('t.txt', 'a b\nc d\ne', 2), refused(/has 3 lines and 5 words/));
+  for (const json of ['null', '7', '{"tokens": "abc"}'])
+    assert.throws(() => texts('t.json', json), refused(/t\.json: expected an array of 3 tokens/));
+  assert.throws(() => texts('t.json', '[null, "a", "b"]'), refused(/element 0 is neither/));
   assert.throws(
     () => texts('t.json', '["a", {}, "b"]'),
     refused(/element 1 is neither a text nor a number/),

@@ -30,7 +30,10 @@ function fromJson(text, name, n) {
       `element ${odd} is neither a text nor a number; expected an array of ${n} tokens.`,
     );
   if (labels.length !== n) {
-    throw refusal(name, `has ${labels.length} tokens; expected ${n}, as the tensors have.`);
+    throw refusal(
+      name,
+      `has ${plural(labels.length, 'token')}; expected ${n}, as the tensors have.`,
+    );
   }
   return labels.map(String);
 }
