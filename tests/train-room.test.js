@@ -1,6 +1,7 @@
 // Parts of the Train room that need no page: its words, addresses and history.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { keyOf } from '../web/page/shared/linkable.js';
 import { MAX_SEED } from '../web/page/shared/seeds.js';
 import { changeOf, History, thinnedPoints } from '../web/page/train/history.js';
 import {
@@ -95,6 +96,12 @@ test('the address keeps the name of a long text that this browser has not, until
   assert.equal(formatTrain(state).toString(), address);
   assert.equal(formatTrain(changed(state, { seed: 2 })).toString(), `${address}&seed=2`);
   assert.equal(formatTrain(changed(state, { text: 'one' })).toString(), 'task=own&text=one');
+  assert.equal(formatTrain(changed(state, { text: '' })).toString(), 'task=own');
+  const { kept } = parseTrain(new URLSearchParams(`${address}&text=one`));
+  assert.equal(kept, '', 'the address has a text');
+  const long = 'a'.repeat(1e5);
+  const params = formatTrain(changed(state, { text: long }));
+  assert.deepEqual([params.get('kept'), params.get('text')], [keyOf(long), null]);
 });
 
 test('what is known of settings is said, and nothing of the usual ones', () => {
