@@ -124,6 +124,10 @@ roomTest('the sum is read and used with keys', '?mode=why', async (page) => {
   await page.keyboard.press('Enter');
   await addressHas(page, 'head=L0H0');
   await page.waitForSelector('#explore-sum .chosen');
+  const marks = ['.chosen', '[aria-pressed=true]', '.has-chosen'];
+  const marked = marks.map((mark) => page.$$(`#explore-sum ${mark}`));
+  const counts = (await Promise.all(marked)).map(({ length }) => length);
+  assert.deepEqual(counts, [1, 1, 0], 'the head, and not its open layer too');
   assert.equal(await focused(), 'L0H0');
   await page.keyboard.press('End');
   assert.equal(await focused(), 'Biases');
@@ -190,19 +194,23 @@ roomTest('the largest parts come first on wish', '?mode=why', async (page) => {
   );
 });
 
-roomTest('Tab reaches the sum when the part where it stopped has gone', '?mode=why', async (page) => {
-  await summed(page, 'itself');
-  await page.click('#explore-parts');
-  await page.waitForFunction(() => !document.querySelector('#explore-sum [aria-expanded]'));
-  await page.focus('#explore-sum .sum-part');
-  await page.keyboard.press('End');
-  await page.click('#explore-parts');
-  await page.waitForSelector('#explore-sum [aria-expanded]');
-  const stops = await page.$$eval('#explore-sum [tabindex="0"]', (all) =>
-    all.map((one) => one.textContent?.trim()),
-  );
-  assert.deepEqual(stops, ['Embedding']);
-});
+roomTest(
+  'Tab reaches the sum when the part where it stopped has gone',
+  '?mode=why',
+  async (page) => {
+    await summed(page, 'itself');
+    await page.click('#explore-parts');
+    await page.waitForFunction(() => !document.querySelector('#explore-sum [aria-expanded]'));
+    await page.focus('#explore-sum .sum-part');
+    await page.keyboard.press('End');
+    await page.click('#explore-parts');
+    await page.waitForSelector('#explore-sum [aria-expanded]');
+    const stops = await page.$$eval('#explore-sum [tabindex="0"]', (all) =>
+      all.map((one) => one.textContent?.trim()),
+    );
+    assert.deepEqual(stops, ['Embedding']);
+  },
+);
 
 roomTest('another target, and a token that it is compared with', '?mode=why', async (page) => {
   await summed(page, 'itself');
