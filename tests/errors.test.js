@@ -1,7 +1,7 @@
 // After failures and after dispose: what still works, and what is refused. (Bad calls one by one: bad-calls/.)
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { HeadwiseError, zeros } from 'headwise';
+import { HeadwiseError, tensor, zeros } from 'headwise';
 import { data, engine, throwsCode } from './helpers.js';
 import { checkFused } from './seeds.js';
 
@@ -88,9 +88,11 @@ test('nothing works after the engine is disposed of, and other engines go on', a
     () => ended.rand([2]),
     () => ended.softmax(x),
     () => ended.matmul(x, ended.transpose(x)),
+    () => ended.transpose(tensor([[true, false]])),
     () => ended.scaledDotProductAttention(x, x, x),
     () => new ended.Linear({ inFeatures: 3, outFeatures: 2 }),
     () => new ended.MultiHeadAttention(options),
+    () => new ended.Module(),
     () => module.forward(x),
     () => module.stateDict(),
     () => trace.weights({ head: 0, rows: [0, 1] }),

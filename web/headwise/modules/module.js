@@ -130,8 +130,6 @@ export let forgetFrozen;
  * names, after what the engine has.
  */
 export class Module extends Owned {
-  /** Whether the engine has parameters of it. */
-  #isEngines;
   /** @type {readonly EngineParameter[] | undefined} listed when they are asked for */
   #parameters;
   /** @type {readonly ModulePlace[] | undefined} made when they are asked for */
@@ -143,7 +141,8 @@ export class Module extends Owned {
   static {
     const list = (/** @type {Module} */ module) => {
       const pointer = addressOf(module);
-      module.#parameters ??= module.#isEngines ? listParameters(module.engine, pointer) : [];
+      // Without an address the engine has no parameters of it.
+      module.#parameters ??= pointer ? listParameters(module.engine, pointer) : [];
       return module.#parameters;
     };
     engineParameters = (module) => list(module).filter(({ key }) => module.keeps(key));
@@ -160,12 +159,8 @@ export class Module extends Owned {
 
   /** @internal @param {Engine} engine @param {Spec} [spec] none: it has no parameters in the engine */
   constructor(engine, spec) {
-    if (spec === undefined) {
-      super(engine);
-    } else {
-      super(engine, createModule(engine, spec), 'module_destroy');
-    }
-    this.#isEngines = spec !== undefined;
+    engine.checkAlive();
+    super(engine, spec && createModule(engine, spec), 'module_destroy');
     /** @internal */
     this.engine = engine;
     hideEngine(this);
@@ -380,7 +375,7 @@ export class Module extends Owned {
     [...partsOf(this, true)].forEach(({ value }) => value instanceof Module && addressOf(value));
     this.#forEachPart((part) => part.train(mode));
     // Last: a module inside may have asked this one, which holds it.
-    if (this.#isEngines) {
+    if (pointer) {
       this.engine.call.module_train(pointer, mode);
     }
     this.#training = mode;

@@ -115,6 +115,7 @@ export function transpose(engine, a, options) {
   const rank = given.shape.length;
   checkShape(given, 'a', rank >= 2, () => '[…, rows, columns]');
   if (given.dtype === 'bool') {
+    engine.checkAlive();
     return a.permute([...Array(rank - 2).keys(), rank - 1, rank - 2]);
   }
   const y = transposed(engine, /** @type {import('./operand.js').FloatOperand} */ (given));
