@@ -195,6 +195,7 @@ export function lengths(hw: Headwise, model: Decoder): void {
   const kvLengths = Int32Array.of(1);
   hw.scaledDotProductAttention(x, x, x, { kvLengths });
   model.forward([[1, 2]], { lengths: kvLengths });
+  model.loss([[1, 2]], null, { lengths: kvLengths });
   // @ts-expect-error neither an array nor a typed array
   hw.scaledDotProductAttention(x, x, x, { kvLengths: { length: 1, 0: 2 } });
 }

@@ -11,6 +11,8 @@ import { attach } from './record.js';
 
 /** @typedef {import('../modules/module.js').Module} Module */
 /** @typedef {import('../tensor/ids.js').Ids} Ids */
+/** @typedef {import('../tensor/make-tensor.js').NumberArray} NumberArray */
+/** @typedef {import('../tensor/make-tensor.js').BigIntArray} BigIntArray */
 /** @typedef {import('../tensor/operand.js').IdsOperand} IdsOperand */
 /** @typedef {import('../tensor/tensor.js').Tensor} Tensor */
 
@@ -18,8 +20,8 @@ import { attach } from './record.js';
  * Options of a decoder's `loss`.
  * @typedef {object} LossOptions
  * @property {number} [ignoreIndex] default -100; targets of this value do not count
- * @property {readonly number[]} [lengths] how many ids of each row count: the others are padding, which no token attends to and
- *   whose targets do not count. Default: all
+ * @property {readonly number[] | NumberArray | BigIntArray} [lengths] how many ids of each row count, at least 1: the others are
+ *   padding, which no token attends to and whose targets do not count. Default: all
  * @property {Ids} [positionIds] as of `forward`
  */
 

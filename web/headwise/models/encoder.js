@@ -32,8 +32,8 @@ import { checkAsIds, withLengths } from '../tensor/ragged.js';
  * @property {'all' | 'none'} [logits] the tokens whose logits are returned, if the model has a head: all (default) or none
  * @property {Ids} [tokenTypes] of the ids' shape: which of two texts a token is of; default: zeros. Not for models without token
  *   types, such as DistilBERT
- * @property {readonly number[] | NumberArray | BigIntArray} [lengths] how many tokens of each sequence count: what follows is padding,
- *   which no token attends to. Default: all
+ * @property {readonly number[] | NumberArray | BigIntArray} [lengths] how many tokens of each sequence count, at least 1: what follows is
+ *   padding, which no token attends to. Default: all
  * @property {WithTrace} [trace] default false; true returns a Trace of every layer, which recomputes exact weights
  * @property {NeedWeights} [needWeights] default false; true returns every layer's exact weights: their size is quadratic in tokens
  * @property {Tensor | import('../tensor/make-tensor.js').NestedNumbers} [headMask] [numLayers, numHeads]: factors of the heads'
@@ -59,8 +59,8 @@ import { checkAsIds, withLengths } from '../tensor/ragged.js';
  * @typedef {object} EncoderLossOptions
  * @property {number} [ignoreIndex] default -100; targets of this value do not count
  * @property {Ids} [tokenTypes] as of `forward`
- * @property {readonly number[] | NumberArray | BigIntArray} [lengths] how many ids of each row count: the others are padding, which no
- *   token attends to and whose targets do not count. Default: all
+ * @property {readonly number[] | NumberArray | BigIntArray} [lengths] how many ids of each row count, at least 1: the others are padding,
+ *   which no token attends to and whose targets do not count. Default: all
  */
 
 const forwardOptions = {
