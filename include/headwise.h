@@ -172,9 +172,9 @@ HW_API hw_status hw_broadcast(hw_binary_operation operation, size_t rank, const 
 HW_API hw_status hw_sum(size_t rank, const uint32_t *shape, const float *x, const uint32_t *y_shape, double scale,
                         float *y);
 
-/* torch.nn.functional.dropout: x [count] → y [count]. Each element becomes zero with probability `dropout`; the others
- * are multiplied by 1/(1 - dropout). y may be x. The random numbers are torch's; a dropout of 0 draws none.
- * HW_ERROR_VALUE: dropout is outside [0, 1]. */
+/* torch.nn.functional.dropout: x [count] → y [count]. Each element is multiplied by 0 with probability `dropout`, so that,
+ * as in torch, one that is not finite becomes NaN. The others are multiplied by 1/(1 - dropout). y may be x. The random
+ * numbers are torch's; a dropout of 0 draws none. HW_ERROR_VALUE: dropout is outside [0, 1]. */
 HW_API hw_status hw_dropout(hw_context *context, const float *x, size_t count, double dropout, float *y);
 
 /* RMS norm as in Hugging Face's models (Zhang & Sennrich 2019): y = x/√(mean of x² + eps)·weight, without centering.
@@ -759,10 +759,10 @@ HW_API hw_status hw_optimizer_store_moment(const hw_optimizer *optimizer, size_t
                                            size_t first_row, size_t rows, float *target);
 
 /* torch.nn.utils.clip_grad_norm_ over all gradients of a module. Writes their norm before clipping to *norm. As in torch,
- * squares are floats: a norm above about 1.8e19 is infinite, and gradients of such a norm become zeros. Multiplies
- * the gradients by max_norm / (norm + 1e-6) if that is below 1. If the norm is NaN, all gradients become NaN.
- * HW_ERROR_VALUE: a required pointer is NULL, or max_norm is negative or NaN. After an error the gradients
- * are unchanged. */
+ * squares are floats: a gradient above about 1.8e19 makes the norm infinite, and several gradients with such a norm may do so
+ * too; finite gradients then become zeros. Multiplies the gradients by max_norm / (norm + 1e-6) if that is below 1. If the
+ * norm is NaN, all gradients become NaN. HW_ERROR_VALUE: a required pointer is NULL, or max_norm is negative or NaN. After
+ * an error the gradients are unchanged. */
 HW_API hw_status hw_clip_grad_norm(hw_context *context, hw_module *module, double max_norm, double *norm);
 
 /* The two steps of hw_clip_grad_norm, for a norm over several modules. The first adds the sum of the squared gradients

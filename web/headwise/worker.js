@@ -129,8 +129,8 @@ import { startHost } from './worker/start-host.js';
  * ) => AsyncGenerator<WithLogProbability extends true ? Generated : number, void, void>} RemoteGenerate
  */
 /**
- * `enableGrad` and `noGrad`, written out for the same reason. The function runs here. Until its promise settles, or another of
- * them begins, gradients are on or off for all that is asked of the engine, by other code too.
+ * `enableGrad` and `noGrad`, written out for the same reason. The function runs here. Until its promise settles, gradients are on
+ * or off for all that is asked of the engine, by other code too. While several are under way, the one that began last decides.
  * @typedef {<T>(fn: () => T) => Promise<Awaited<T>>} RemoteStretch
  */
 /**
@@ -167,8 +167,9 @@ import { startHost } from './worker/start-host.js';
  * @property data A copy of the value.
  * @property grad A copy of the sum of the gradients from all calls of `backward`; null without a gradient. Set it to a tensor, or to
  *   null to clear it.
- * @property requiresGrad Whether `backward` computes the gradient; the value at the time `backward` runs counts. Default true. Set it
- *   to false to freeze the parameter; unlike in torch, that also clears its gradient, so that no optimizer moves it.
+ * @property requiresGrad Whether `backward` computes the gradient; the value at the time `backward` runs counts. A forward of a
+ *   module whose parameters are all frozen is only recorded if its input requires a gradient. Default true. Set it to false to freeze
+ *   the parameter; unlike in torch, that also clears its gradient, so that no optimizer moves it.
  */
 /**
  * What of an object can be set.

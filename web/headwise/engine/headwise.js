@@ -221,7 +221,7 @@ export class Headwise extends EngineClasses {
    * torch.nn.functional.dropout in training mode, with torch's masks.
    * @param {Tensor} x
    * @param {import('../tensor/broadcast.js').DropoutOptions} [options]
-   * @returns {Tensor} like x; the kept elements are multiplied by 1/(1 − p)
+   * @returns {Tensor} like x; the kept elements are multiplied by 1/(1 − p), the others by 0
    */
   dropout(x, options) {
     return dropout(this.#engine, x, options);
@@ -327,7 +327,7 @@ export class Headwise extends EngineClasses {
 
   /**
    * torch.nn.utils.clip_grad_norm_: multiplies all gradients by maxNorm / (norm + 1e-6) if that is below 1. Squares are float32's: a
-   * gradient from 2e19 on makes the norm Infinity and all finite gradients 0.
+   * gradient from 2e19 on makes the norm Infinity and all finite gradients 0. Several gradients with a norm from 1.8e19 on may do so too.
    * @param {readonly (import('../modules/parameter.js').Parameter | Tensor)[]} parameters of modules, or tensors with requiresGrad
    * @param {number} maxNorm
    * @param {Record<string, never>} [options] none are supported; torch's `norm_type`, for example, throws
@@ -338,8 +338,9 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * Turns the recording of operations for `backward` on or off. Unlike torch, it is off at first. What is recorded takes
-   * memory until the `backward`, or until the garbage collector finds the result.
+   * Turns the recording of operations for `backward` on or off. Unlike torch, it is off at first. Within `enableGrad` or
+   * `noGrad` it holds until that ends. What is recorded takes memory until the `backward`, or until the garbage collector finds
+   * the result.
    * @param {boolean} mode
    */
   setGradEnabled(mode) {
@@ -357,8 +358,8 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * Calls a function with gradients on. For an async function, they stay on until its promise settles, or until another call
-   * of `enableGrad` or `noGrad` of this engine begins meanwhile.
+   * Calls a function with gradients on. For an async function, they stay on until its promise settles. While several calls of
+   * `enableGrad` and `noGrad` of this engine are under way, the one that began last decides.
    * @template T
    * @param {() => T} fn
    * @returns {T} what fn returns
@@ -368,8 +369,8 @@ export class Headwise extends EngineClasses {
   }
 
   /**
-   * Calls a function with gradients off. For an async function, they stay off until its promise settles, or until another call
-   * of `enableGrad` or `noGrad` of this engine begins meanwhile.
+   * Calls a function with gradients off. For an async function, they stay off until its promise settles. While several calls of
+   * `enableGrad` and `noGrad` of this engine are under way, the one that began last decides.
    * @template T
    * @param {() => T} fn
    * @returns {T} what fn returns

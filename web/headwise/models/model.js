@@ -100,7 +100,7 @@ export class Model extends Module {
   /**
    * Recorded forwards and losses from here on keep of each block only its input, and backward runs the block again (Chen et al.
    * 2016, arXiv:1604.06174): memory for time. Gradients are the same to the bit, with dropout too. `backward` throws for a result
-   * that was recorded before this call. While checkpointing is on, it also throws for one recorded before `train` or `eval`
+   * that was recorded before checkpointing was on. While checkpointing is on, it also throws for one recorded before `train` or `eval`
    * changed the mode.
    * @returns {void}
    */
@@ -109,7 +109,8 @@ export class Model extends Module {
   }
 
   /**
-   * Recorded forwards and losses keep again what a backward needs. A result that was recorded before cannot go back any more.
+   * Recorded forwards and losses keep again what a backward needs. `backward` throws for a result that was recorded while
+   * checkpointing was on.
    * @returns {void}
    */
   gradientCheckpointingDisable() {

@@ -187,15 +187,16 @@ export class Parameter {
   }
 
   /**
-   * Whether `backward` computes the gradient; the value at the time `backward` runs counts. Default true. Set it to false to freeze
-   * the parameter; unlike in torch, that also clears its gradient, so that no optimizer moves it.
+   * Whether `backward` computes the gradient; the value at the time `backward` runs counts. A forward of a module whose
+   * parameters are all frozen is only recorded if its input requires a gradient. Default true. Set it to false to freeze the
+   * parameter; unlike in torch, that also clears its gradient, so that no optimizer moves it.
    * @returns {boolean}
    */
   get requiresGrad() {
     return this.#place.requiresGrad;
   }
 
-  /** @throws {HeadwiseError} ERR_VALUE: neither true nor false; ERR_DISPOSED */
+  /** @throws {HeadwiseError} ERR_VALUE: neither true nor false; ERR_DISPOSED: false, after the module's end */
   set requiresGrad(value) {
     this.#place.requiresGrad = checkBoolean(value, 'requiresGrad');
     if (!value) {
