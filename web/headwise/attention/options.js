@@ -40,7 +40,7 @@ import { prepareMask } from './mask.js';
  *   entry. Default: the number of past tokens, or 0 without past, as in torch (aligned at the top left); with isCausal and
  *   kvLengths: kvLengths[b] - Lq, as in ONNX (an entry's last query sees its last valid key)
  * @property {AnyTensor} [mask] bool: true may attend; float32: added to the scaled scores. It broadcasts to […, Lq, Lkv],
- *   aligned at the right. If its last axis is shorter than Lkv, the keys beyond it are masked
+ *   aligned at the right. If its last axis is shorter than Lkv and not 1, the keys beyond it are masked
  * @property {number} [scale] default 1/√E
  * @property {number} [softcap] scores become softcap · tanh(score / softcap); default 0: no softcap; otherwise from 1e-30 to 1e30
  * @property {readonly [left: number, right: number]} [window] query i sees keys i + causalOffset - left to

@@ -71,7 +71,8 @@ export class Trace extends Owned {
 
   /**
    * Computes the exact weights of some queries of one head.
-   * @param {{ batch?: number, head: number, rows?: readonly [number, number] }} where batch: default 0; rows: [start, end), default all
+   * @param {{ batch?: number, head: number, rows?: readonly [number, number] }} where batch: default 0; rows: [start, end), at least
+   *   one, default all
    * @returns {Tensor} [end - start, Lkv]
    * @throws {HeadwiseError} ERR_VALUE: batch, head or rows out of range; ERR_MEMORY; ERR_DISPOSED
    */

@@ -46,7 +46,8 @@ export class Decoder extends LanguageModel {
    * @param {Ids} ids [tokens] or [1, tokens]
    * @param {Omit<import('./generate.js').GenerateOptions<WithLogProbability>, 'eosTokenId'>} [options] temperature: default 1
    * @returns {Generator<WithLogProbability extends true ? import('./generate.js').Generated : number, void, void>} of ids.
-   *   Ids and options are checked at once; the cache is checked before the first token, and is as it was if that fails
+   *   Ids and options are checked at once. Before the first token the cache is checked, and whether the ids fit into it and the
+   *   context (else ERR_VALUE); the cache is as it was if that fails
    * @throws {HeadwiseError} ERR_VALUE, ERR_SHAPE: a bad option, or NaN among the logits; an abort's reason; other errors as in forward
    */
   generate(ids, options) {

@@ -37,7 +37,8 @@ import { attribution, headCircuits } from './understanding.js';
  * @typedef {object} Replacement
  * @property {number} layer whose head it is
  * @property {number} head within the layer
- * @property {Tensor | NestedNumbers} output [tokens, headDim], or [batch, tokens, headDim] if ids have a batch
+ * @property {Tensor | NestedNumbers} output [tokens, headDim], the same for each text, or [batch, tokens, headDim] if ids have a
+ *   batch
  */
 
 /**
@@ -75,9 +76,9 @@ import { attribution, headCircuits } from './understanding.js';
  *   `backward` through it throws
  * @property {Ids} [positionIds] of the ids' shape: each token's position, below contextLength; default: its place in the row, after
  *   the tokens of a cache. Learned positions and rotary angles follow it; which tokens are attended to does not
- * @property {readonly number[] | NumberArray | BigIntArray} [lengths] how many ids of each row count; the others are padding; nothing
- *   else depends on them. The logits of 'last' are those of each row's own last id, and a cache gets no padding. With a cache a row
- *   may have no ids: its logits and weights are padding
+ * @property {readonly number[] | NumberArray | BigIntArray} [lengths] how many ids of each row count, at least 1; the others are padding;
+ *   nothing else depends on them. The logits of 'last' are those of each row's own last id, and a cache gets no padding. With a cache
+ *   a row may have no ids: its logits and weights are padding
  */
 
 /**

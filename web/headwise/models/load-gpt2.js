@@ -15,8 +15,8 @@ import { loaderThere } from '../worker/there.js';
  * Options of `loadGpt2`: the place of a checkpoint.
  * @typedef {object} LoadGpt2Options
  * @property {Source | object} config Hugging Face's config.json: its source, or the parsed object
- * @property {Source | readonly Source[]} weights model.safetensors, or a list of its shards: float32, float16 or bfloat16. If a
- *   server supports range requests, only the needed parts are fetched, and an interrupted download resumes
+ * @property {Source | readonly Source[]} weights model.safetensors, or a list of its shards: float64, float32, float16 or
+ *   bfloat16. If a server supports range requests, only the needed parts are fetched, and an interrupted download resumes
  * @property {(progress: { loaded: number, total: number }) => void} [onProgress] gets the bytes of the weights read so far
  * @property {AbortSignal} [signal] aborts the loading
  */

@@ -23,8 +23,8 @@ import { Module } from './module.js';
  * @template {boolean} [WithTrace=boolean]
  * @typedef {object} ForwardOptions
  * @property {AnyTensor} [mask] [Lq, Lkv] or 4-D, broadcast to [batch, heads, Lq, Lkv]. bool: true may attend; float32: added to
- *   the scaled scores. If it has requiresGrad, it gets a gradient. Without a cache a shorter last axis is masked beyond its
- *   end. The mask replaces the module's causal mask unless isCausal is given
+ *   the scaled scores. If it has requiresGrad, it gets a gradient. Without a cache a shorter last axis, if it is not 1, is
+ *   masked beyond its end. The mask replaces the module's causal mask unless isCausal is given
  * @property {boolean} [isCausal] whether later keys are masked, with or without mask. It overrides the module's isCausal.
  *   Default: the module's isCausal, or false with a mask
  * @property {import('../tensor/tensor.js').Tensor<'bool'>} [keyPaddingMask] bool, [batch, Lkv] or, for x without a batch, [Lkv]; as in torch: true keys are ignored.

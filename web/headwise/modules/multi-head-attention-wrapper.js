@@ -24,7 +24,8 @@ export let optionsOf;
 
 /**
  * One CausalAttention per head, run one after another. The output concatenates theirs: [batch, tokens, numHeads · dOut].
- * State dict: heads.0.W_query.weight [dOut, dIn] and so on. Loading also accepts causal masks, heads.0.mask and so on.
+ * State dict: heads.0.W_query.weight [dOut, dIn] and so on. If isCausal, loading also accepts causal masks, heads.0.mask and
+ * so on.
  */
 export class MultiHeadAttentionWrapper extends AttentionModule {
   /** @type {Readonly<Required<MultiHeadAttentionWrapperOptions>>} */

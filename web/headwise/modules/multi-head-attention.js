@@ -62,7 +62,8 @@ const table = {
 /**
  * All heads in one module. Strides split the shared projections into heads. Output: [batch, tokens, dOut]. State dict:
  * W_query.weight [dOut, dIn], W_key.weight, W_value.weight (packed: qkv_proj.weight [3 · dOut, dIn]), out_proj.weight
- * [dOut, dOut], out_proj.bias. Loading also accepts fc_out.* for out_proj.*, and a causal `mask`.
+ * [dOut, dOut], out_proj.bias. Loading also accepts fc_out.* for out_proj.* and, if isCausal, a
+ * causal `mask`.
  */
 export class MultiHeadAttention extends AttentionModule {
   #options;
@@ -123,7 +124,8 @@ export class MultiHeadAttention extends AttentionModule {
   }
 
   /**
-   * Makes a module from a wrapper's weights, without an output projection. It computes the same numbers as the wrapper.
+   * Makes a module from a wrapper's weights, without an output projection, with the wrapper's other options and training mode. It
+   * computes the same numbers as the wrapper; for several texts it draws dropout in another order.
    * @template {MultiHeadAttention} M
    * @this {new (options: any) => M} the engine's class, or a subclass; its constructor gets the options
    * @param {import('./multi-head-attention-wrapper.js').MultiHeadAttentionWrapper} wrapper

@@ -204,8 +204,8 @@ const table = { dtype: maybe(oneOf(['float32', 'bool'])) };
  * @param {readonly number[]} [shape] default: the shape of the nested arrays; for a typed array [length]
  * @param {{ dtype?: 'float32' }} [options]
  * @returns {Tensor}
- * @throws {HeadwiseError} ERR_SHAPE: ragged, or another number of values than the shape has; ERR_VALUE: not numbers, or integers
- *   that float32 would round; ERR_MEMORY
+ * @throws {HeadwiseError} ERR_SHAPE: ragged, another number of values than the shape has, or a shape of more than 64 dimensions;
+ *   ERR_VALUE: not numbers, nested more than 64 deep, or integers that float32 would round; ERR_MEMORY
  */
 /**
  * Makes a bool tensor from a copy of truth values.

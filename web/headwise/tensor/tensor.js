@@ -81,7 +81,8 @@ export class Tensor {
   /**
    * @param {DataOf<D>} data owned by the tensor from now on, not copied; a Uint8Array holds truth values, 0 and 1
    * @param {readonly number[]} shape
-   * @throws {HeadwiseError} ERR_SHAPE: shape and data differ in their number of elements; ERR_VALUE: data is not such an array
+   * @throws {HeadwiseError} ERR_SHAPE: shape and data differ in their number of elements, or more than 64 dimensions; ERR_VALUE: data
+   *   is not such an array, or shape is no shape
    */
   constructor(data, shape) {
     const isKnown = shape === known;
@@ -129,7 +130,7 @@ export class Tensor {
    * A copy with the same elements in another shape.
    * @param {readonly number[]} shape with the same number of elements; one size may be -1, which is computed from the others
    * @returns {Tensor<D>}
-   * @throws {HeadwiseError} ERR_SHAPE: another number of elements; ERR_VALUE: not a shape; ERR_MEMORY
+   * @throws {HeadwiseError} ERR_SHAPE: another number of elements, or more than 64 dimensions; ERR_VALUE: not a shape; ERR_MEMORY
    */
   reshape(shape) {
     const asked = copyArray(shape, mostDimensions);
@@ -368,7 +369,7 @@ function* alongFirst(tensor, own) {
  * @param {readonly number[]} shape
  * @param {Record<string, never>} [options] none are supported; torch's `dtype`, for example, throws
  * @returns {Tensor}
- * @throws {HeadwiseError} ERR_VALUE: not a shape; ERR_MEMORY
+ * @throws {HeadwiseError} ERR_VALUE: not a shape; ERR_SHAPE: more than 64 dimensions; ERR_MEMORY
  */
 export function zeros(shape, options) {
   const { sizes, size } = readShape(shape, 'shape');

@@ -12,7 +12,7 @@ import { calledThere } from './source.js';
 /**
  * Options of `logitLens`.
  * @typedef {object} LogitLensOptions
- * @property {number} [top] how many of the likeliest tokens are returned, at most the number of ids that the model has; default 5
+ * @property {number} [top] how many of the likeliest tokens are returned; default 5; of a model with fewer ids, all
  * @property {number | bigint} [target] an id whose log-probability and rank are returned
  * @property {readonly number[]} [positions] which tokens are looked at, at most as many as there are; default all
  * @property {Tensor | import('./model.js').NestedNumbers} [headMask] [layers, heads]: factors of heads' outputs
