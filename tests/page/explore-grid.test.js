@@ -273,3 +273,26 @@ roomTest('the grid has no more nodes for models that were opened before', '', as
   assert.ok(first.every((count) => count > 6));
   for (let i = 0; i < 2; i++) assert.deepEqual(await counts(), first);
 });
+
+/** Whether each small map has a pixel for each that is seen. @param {Page} page */
+const areSized = (page) =>
+  page.waitForFunction(
+    () =>
+      [
+        .../** @type {NodeListOf<HTMLCanvasElement>} */ (
+          document.querySelectorAll('#explore-grid canvas')
+        ),
+      ].every(({ width, clientWidth }) => width === Math.round(clientWidth * devicePixelRatio)),
+    { timeout: 5000 },
+  );
+
+// Drawn for another size, a map of many tokens would lose rows and columns.
+roomTest('small maps are drawn for the size that they have', '', async (page) => {
+  for (const width of [...widths, 1500]) {
+    await page.setViewport({ width, height: 900 });
+    await areSized(page);
+  }
+  await page.select('#explore-by', 'first');
+  await page.waitForSelector('#explore-grid[data-measure=first] b');
+  await areSized(page);
+});

@@ -11,6 +11,7 @@ import { keyed } from 'lit-html/directives/keyed.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { drawWeights } from '../../headwise/view.js';
 import { hasModifier } from '../shared/dom.js';
+import { drawFitted } from '../shared/fitted.js';
 import { headAt, isSameHead, shortName, spokenName } from '../shared/head-names.js';
 import { drawn, html, made } from '../shared/template.js';
 import { SCALES } from './colours.js';
@@ -38,7 +39,8 @@ const sideOf = (canvas) => (canvas.clientWidth || 32) * (devicePixelRatio || 1);
 function paint(canvas, values, size, { n, causal }, scale) {
   if (!values) return;
   const weights = { shape: [size, size], data: values };
-  drawWeights(canvas, weights, { queries: n, keys: n, causal, ...SCALES[scale] });
+  const how = { queries: n, keys: n, causal, ...SCALES[scale] };
+  drawFitted(canvas, () => drawWeights(canvas, weights, how));
 }
 
 /** The numbers of layers and heads, at the sides of the maps. @param {RunSummary} run */

@@ -11,6 +11,7 @@
 import { line } from 'd3-shape';
 import { drawWeights } from '../../headwise/view.js';
 import { hasModifier } from '../shared/dom.js';
+import { drawFitted } from '../shared/fitted.js';
 import { formatCount } from '../shared/format.js';
 import { headAt, isSameHead, shortName, spokenName } from '../shared/head-names.js';
 import { showWeightLegend } from '../shared/legend.js';
@@ -33,20 +34,9 @@ const weightsOf = ({ maps }, i, n) => ({
   data: Float32Array.from(maps.subarray(i * n * n, (i + 1) * n * n), (value) => value / 255),
 });
 
-/** What is drawn on a canvas. @type {WeakMap<Element, () => void>} */
-const drawings = new WeakMap();
-
-/** Draws once a canvas stands somewhere, and again when it stands there in another size. */
-const sizes = new ResizeObserver((changes) => {
-  for (const { target } of changes) drawings.get(target)?.();
-});
-
 /** @param {HTMLCanvasElement} canvas @param {Snapshot} seen @param {number} i @param {number} n */
 function paint(canvas, seen, i, n) {
-  const draw = () => drawWeights(canvas, weightsOf(seen, i, n), { causal: true, max: 1 });
-  if (!drawings.has(canvas)) sizes.observe(canvas);
-  drawings.set(canvas, draw);
-  if (canvas.isConnected) draw();
+  drawFitted(canvas, () => drawWeights(canvas, weightsOf(seen, i, n), { causal: true, max: 1 }));
 }
 
 /** @param {Snapshot[]} list @param {number} i which head @param {number} end the last step of the axis @param {number} at the step that is shown */
