@@ -58,6 +58,20 @@ roomTest('a model that is open is told once, not again for each text', '', async
   assert.deepEqual(await page.evaluate('said'), [words]);
 });
 
+for (const [what, query] of [
+  ['cannot be opened', '?model=none'],
+  ['cannot read the text', '?model=names&text='],
+]) {
+  roomTest(`a model that ${what} is not told to be open`, '', async (page) => {
+    await page.evaluate(
+      (/** @type {string} */ to) => void (location.hash = `#explore${to}`),
+      query,
+    );
+    await says(page, '#explore-message', /There is no/);
+    assert.match(await textOf(page, '#explore-told'), /^Austen/);
+  });
+}
+
 // Only Chromium can be asked for what is read.
 if (engine.hasCdp) {
   roomTest('a card’s heading is read in whole words', '', async (page) => {

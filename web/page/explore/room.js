@@ -55,10 +55,10 @@ function lostWords({ state }) {
 }
 
 /** Is read aloud when a model is open, and not again for each text that it reads. @param {Explorer} room */
-const openedAloud = ({ state, run, own, isBusy, message }) =>
+const openedAloud = ({ state, run, own, isBusy, isSettled }) =>
   aloud('explore-told', () => {
-    // What is busy is not read aloud everywhere.
-    if (isBusy.value || !run.value || message.value.isError) return undefined;
+    // What is busy is not read aloud everywhere. What could not be opened or read leaves the run before.
+    if (isBusy.value || !isSettled.value || !run.value) return undefined;
     const { layers, heads } = run.value;
     const { model } = state.value;
     const name = (model === OPENED && own.value?.name) || MODELS[model]?.title || 'The model';
