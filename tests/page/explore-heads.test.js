@@ -347,6 +347,10 @@ roomTest(
     await says(page, '#explore-scores caption', /H1/);
     assert.match(await seen('#explore-scores'), /how spread a row is/, 'stays open');
     assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'SUMMARY');
+    await reread(page, () => page.keyboard.press('m'));
+    await says(page, '#explore-scores caption', /H1/);
+    assert.match(await seen('#explore-scores'), /how spread a row is/, 'stays open when muted');
+    assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'SUMMARY');
   },
 );
 

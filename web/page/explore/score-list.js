@@ -43,33 +43,38 @@ export const SCORES = [
 export const whyNone = (score) => (score === 'induction' ? 'no token repeats' : 'no such query');
 
 /** @param {Explorer} room */
-export const scoreList = ({ scores, shown, run: now, isBusy, hasMeasure }) =>
+const table = ({ scores, shown, run: now, isBusy, hasMeasure }) =>
   drawn(() => {
     const { run, scores: all } = scores.answer.value ?? {};
     const { layer, head } = shown.value;
     const own = all?.[layer * (run?.heads ?? 0) + head];
     if (!own || run !== now.value || isBusy.value) return '';
-    const scoresNow = SCORES.filter(([score]) => hasMeasure(score));
     return html`<table class="score-list">
-        <caption>${longName(shown.value)}, mean over this text’s queries from the second on</caption>
-        <tbody>
-          ${scoresNow.map(([score, name, what, write]) => {
-            const words = Number.isNaN(own[score]) ? whyNone(score) : write(own[score]);
-            return html`<tr title=${what}>
-              <th scope="row">${name}</th>
-              <td>${words}</td>
-            </tr>`;
-          })}
-        </tbody>
-      </table>
-      <details class="explain">
-        <summary>What the scores mean</summary>
-        <dl>
-          ${scoresNow.map(
+      <caption>${longName(shown.value)}, mean over this text’s queries from the second on</caption>
+      <tbody>
+        ${SCORES.filter(([score]) => hasMeasure(score)).map(([score, name, what, write]) => {
+          const words = Number.isNaN(own[score]) ? whyNone(score) : write(own[score]);
+          return html`<tr title=${what}>
+            <th scope="row">${name}</th>
+            <td>${words}</td>
+          </tr>`;
+        })}
+      </tbody>
+    </table>`;
+  });
+
+/** @param {Explorer} room */
+export const scoreList = (room) =>
+  html`${table(room)}
+    <details class="explain">
+      <summary>What the scores mean</summary>
+      <dl>
+        ${drawn(() =>
+          SCORES.filter(([score]) => room.hasMeasure(score)).map(
             ([, name, what]) =>
               html`<dt>${name}</dt>
                 <dd>${what}</dd>`,
-          )}
-        </dl>
-      </details>`;
-  });
+          ),
+        )}
+      </dl>
+    </details>`;
