@@ -136,6 +136,30 @@ async function friendsLink(page) {
 }
 
 if (engine.hasEvents) {
+  lessonTest('the list of lessons tells of those in other tabs', 'wrapper', async (page) => {
+    await page.evaluate(() => {
+      localStorage.clear();
+      location.hash = '#lessons';
+    });
+    await page.waitForSelector('#lessons-room .start');
+    const says = (/** @type {string} */ words) =>
+      page.waitForFunction(
+        (/** @type {string} */ wanted) => {
+          const start = document.querySelector('#lessons-room .start');
+          return start?.textContent?.replace(/\s+/g, ' ').trim().startsWith(wanted);
+        },
+        { timeout: 5000 },
+        words,
+      );
+    await says('Begin with lesson 1:');
+    await inAnotherTab('#lessons?lesson=fused', async (tab) => {
+      await tab.$eval('#step-2', (heading) => heading.scrollIntoView());
+      await tab.waitForFunction(() => localStorage.getItem('headwise.lessons')?.includes('fused'));
+    });
+    await page.bringToFront();
+    await says('Go on with lesson');
+  });
+
   lessonTest('two tabs keep what is changed in each', 'wrapper', async (page) => {
     await inAnotherTab('#lessons?lesson=wrapper', async (tab) => {
       await inAnotherTab('#lessons?lesson=fused', (third) => note(third, 1));

@@ -93,6 +93,11 @@ class LessonsRoom {
     this.#store = store;
     this.#room.append(this.#place);
     this.#place.addEventListener('click', (event) => this.#follow(event));
+    // Another tab has gone on with a lesson, or deleted what was kept.
+    addEventListener('storage', () => {
+      const [page] = this.#place.children;
+      if (this.#room.dataset.lesson === '') showContents(/** @type {HTMLElement} */ (page));
+    });
   }
 
   /** Not told by the focus: Safari gives a link none when it is clicked. @param {MouseEvent} event */
