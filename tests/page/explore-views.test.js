@@ -1,7 +1,7 @@
 // The Explore room: lines, rollout and table, against the same run in Node.
 import assert from 'node:assert/strict';
 import { runModel } from '../../web/page/explore/worker/model.js';
-import { addressHas, reread, roomTest, says } from './explore-room.js';
+import { addressHas, reread, roomTest, says, write } from './explore-room.js';
 import { first, model, rowOf, written } from './explore-run.js';
 import { textOf } from './harness.js';
 
@@ -59,6 +59,24 @@ roomTest(
     assert.ok((await paths()) < 601);
   },
 );
+
+roomTest('lines that were scrolled are drawn at once of a shorter text', '', async (page) => {
+  await repeatText(page, 32);
+  await page.$eval('#explore-lines .lines', (lines) => lines.scrollTo(0, lines.scrollHeight));
+  await page.waitForSelector('#explore-lines [data-at="700"]');
+  await page.$eval('#explore-lines', (lines) => {
+    const boxes = /** @type {unknown[]} */ ([]);
+    Object.assign(globalThis, { boxes });
+    const look = () => boxes.push(lines.querySelector('svg')?.getAttribute('viewBox'));
+    const filter = { attributes: true, attributeFilter: ['viewBox'], subtree: true };
+    new MutationObserver(look).observe(lines, filter);
+  });
+  await reread(page, () => write(page, 'It was not.'));
+  await page.waitForFunction('boxes.length > 0');
+  const boxes = /** @type {string[]} */ (await page.evaluate('boxes'));
+  const heights = boxes.map((box) => Number(box.split(' ')[3]));
+  assert.ok(Math.min(...heights) > 0, `${heights}`);
+});
 
 roomTest(
   'a rollout of a long text is said to be on its way, and another map stops it',

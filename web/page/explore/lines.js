@@ -111,9 +111,11 @@ function createLines(room) {
   );
   /** Tokens in view: the first, and past the last. */
   const visible = derived(() => {
-    const { top, height } = seen.value;
-    const end = Math.ceil((top + (height || MOST_PX)) / line.value) + 1;
-    return [Math.max(0, Math.floor(top / line.value) - 1), Math.min(run.value?.n ?? 0, end)];
+    const [n, height] = [run.value?.n ?? 0, seen.value.height || MOST_PX];
+    // The browser has not yet scrolled back where another text ends.
+    const top = Math.max(0, Math.min(seen.value.top, n * line.value - height));
+    const end = Math.ceil((top + height) / line.value) + 1;
+    return [Math.max(0, Math.floor(top / line.value) - 1), Math.min(n, end)];
   });
   /** The chosen map's lines, and those of heads that are drawn over them. */
   const rows = new Asked(room, () => {
