@@ -196,6 +196,30 @@ test('after the last layer the lens is the prediction: its ranks count from 1', 
   isNear(share, Math.exp(logProbability(logits, target)));
   assert.equal(top.length, 8);
   assert.equal(top[0].token.id, logits.indexOf(Math.max(...logits)));
+  for (const { token, share: its } of top) {
+    isNear(its, Math.exp(logProbability(logits, Number(token.id))));
+  }
+});
+
+test('the lens and a score are those of the model without its muted heads', async () => {
+  const muted = [{ layer: 0, head: 3 }];
+  const { run: asked, ids, layers, heads } = read({ muted });
+  const mask = Array.from({ length: layers }, (_, layer) =>
+    Array.from({ length: heads }, (__, head) => (layer === 0 && head === 3 ? 0 : 1)),
+  );
+  const target = ids[14];
+  const where = { from: 13, to: 14, target };
+  const { rows: found } = await lastOf(questions.lens(asked, where, 'view'));
+  const logits = logitsOf(ids.slice(0, 14), mask);
+  isNear(found[layers][0].share, Math.exp(logProbability(logits, target)));
+
+  const looked = { layer: 1, head: 2, query: 13, key: 2 };
+  const [score, other] = [
+    await questions.qkScore(asked, looked, 'view'),
+    await questions.qkScore(asked, { ...looked, key: 4 }, 'view'),
+  ];
+  const weights = readingOf(asked).now.source.rows(1, 2, 13, 14);
+  isNear(score.score - other.score, Math.log(weights[2] / weights[4]));
 });
 
 test('a head’s part of a logit is split over its keys, and a muted one has none', async () => {
@@ -222,13 +246,16 @@ test('a head’s part of a logit is split over its keys, and a muted one has non
   assert.ok(Math.abs(heard.part) > 0.1);
   const { sum, part } = await partsOf([name]);
   assert.deepEqual([sum, Math.abs(part)], [0, 0]);
+  const beside = await partsOf([{ layer: 1, head: 0 }]);
+  isNear(beside.sum, beside.part);
+  assert.ok(Math.abs(beside.part) > 0.1);
 });
 
 test('a score has the parts of the layers below its head, on both sides', async () => {
   const { run: asked, heads } = read();
   for (const layer of [0, 1]) {
     const looked = { layer, head: 2, query: 13, key: 2 };
-    const { score, query, key } = await questions.qkScore(asked, looked, 'view');
+    const { score, query, key, pairs } = await questions.qkScore(asked, looked, 'view');
     for (const side of [query, key]) {
       assert.deepEqual([side.heads.length, side.mlps.length], [layer * heads, layer]);
       const parts = [...side.heads, ...side.mlps, side.embedding, side.biases];
@@ -237,6 +264,19 @@ test('a score has the parts of the layers below its head, on both sides', async 
         score,
       );
     }
+    const size = pairs.parts.length;
+    const at = pairs.parts.findIndex(({ kind }) => kind === 'embedding');
+    const ofOthers = Array.from({ length: size }, (_, other) => other);
+    const sum = (/** @type {(other: number) => number} */ place) =>
+      ofOthers.reduce((all, other) => all + pairs.scores[place(other)], 0);
+    isNear(
+      query.embedding,
+      sum((keyPart) => at * size + keyPart),
+    );
+    isNear(
+      key.embedding,
+      sum((queryPart) => queryPart * size + at),
+    );
   }
 });
 
