@@ -64,6 +64,31 @@ roomTest(
 );
 
 roomTest(
+  'arrows go to cells that are in sight beside the names of the rows',
+  '?mode=why',
+  async (page) => {
+    await page.setViewport({ width: 460, height: 844 });
+    const row = '#explore-lens .lens-table tbody tr:nth-child(2)';
+    await page.waitForSelector(`${row} td:last-child button`);
+    /** Whether what has the focus is seen from one side to the other. */
+    const isInSight = () =>
+      page.evaluate(() => {
+        const cell = /** @type {Element} */ (document.activeElement);
+        const { left, right, top, height } = cell.getBoundingClientRect();
+        const seen = (/** @type {number} */ x) => document.elementFromPoint(x, top + height / 2);
+        return cell.contains(seen(left + 2)) && cell.contains(seen(right - 2));
+      });
+    await page.focus(`${row} td:last-child button`);
+    for (const key of ['ArrowLeft', 'ArrowRight']) {
+      for (let i = 1; i < run.source.n; i++) {
+        await page.keyboard.press(key);
+        assert.equal(await isInSight(), true, `${key} ${i}`);
+      }
+    }
+  },
+);
+
+roomTest(
   'the lens goes along with the token that is asked about, and with another text',
   '?mode=why',
   async (page) => {

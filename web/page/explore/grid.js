@@ -10,7 +10,7 @@
 import { keyed } from 'lit-html/directives/keyed.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { drawWeights } from '../../headwise/view.js';
-import { hasModifier } from '../shared/dom.js';
+import { focusInSight, hasModifier } from '../shared/dom.js';
 import { drawFitted } from '../shared/fitted.js';
 import { headAt, isSameHead, shortName, spokenName } from '../shared/head-names.js';
 import { drawn, html, made } from '../shared/template.js';
@@ -81,8 +81,9 @@ function followArrows(event) {
   if (!way || !(from instanceof HTMLButtonElement) || !grid.contains(from)) return;
   event.preventDefault();
   const next = neighbour([...grid.querySelectorAll('button')], from, ...way);
-  next?.focus();
-  next?.click();
+  if (!next) return;
+  focusInSight(next);
+  next.click();
 }
 
 /** Keys that choose another head, another order, and another model's grid take the focus along. @param {HTMLElement} grid */

@@ -17,6 +17,12 @@ export function byId(id, type) {
 /** Whether a key is the browser's: Alt and an arrow go back. @param {KeyboardEvent} event */
 export const hasModifier = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;
 
+/** The focus alone leaves what is in sight in part as it is. @param {HTMLElement} element */
+export function focusInSight(element) {
+  element.focus();
+  element.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+}
+
 /**
  * Reads a place's heading, from where Tab goes on; the place itself, where it has none yet.
  *

@@ -1,6 +1,6 @@
 /** The buttons of a table as one stop of the tab key: arrows go from one to another. */
 
-import { hasModifier } from '../../shared/dom.js';
+import { focusInSight, hasModifier } from '../../shared/dom.js';
 
 /** @type {Record<string, (at: number, count: number, columns: number) => number>} */
 const WAYS = {
@@ -23,7 +23,7 @@ export function followArrows(event) {
   const next = buttons[way(at, buttons.length, Number(table.dataset.columns ?? 1))];
   if (!next) return;
   for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
-  next.focus();
+  focusInSight(next);
 }
 
 /** Lets the tab key stop at the first button when the one where it stopped has gone. @param {HTMLElement} table */
