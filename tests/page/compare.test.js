@@ -1,7 +1,7 @@
 // The Compare room: what its first screen says, the drawing of what is fused, and the plots.
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
-import { crash, pageTest, rerun, settled, textOf } from './harness.js';
+import { crash, focusInSight, pageTest, rerun, settled, textOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
 
@@ -170,6 +170,19 @@ pageTest(
     assert.ok(side.bottom - map.bottom < 80, `${map.bottom} of ${side.bottom}`);
     const grid = await page.$eval('#grid', (all) => all.scrollWidth - all.clientWidth);
     assert.equal(grid, 0, 'all heads are in sight');
+  },
+);
+
+pageTest(
+  'on a phone arrows go to heads that are in sight beside the names of the rows',
+  '#compare?source=own&heads=16',
+  async (page) => {
+    await page.setViewport({ width: Math.max(390, engine.leastWidth), height: 844 });
+    await page.focus('#grid [aria-pressed=true]');
+    for (let i = 0; i < 16; i++) {
+      await page.keyboard.press('ArrowLeft');
+      assert.equal(await focusInSight(page), true, `${i}`);
+    }
   },
 );
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { roomTest, says } from './explore-room.js';
 import { firstPin, model, run } from './explore-run.js';
-import { textOf } from './harness.js';
+import { focusInSight, textOf } from './harness.js';
 
 roomTest(
   'the logit lens shows what would be predicted after each layer',
@@ -70,19 +70,11 @@ roomTest(
     await page.setViewport({ width: 460, height: 844 });
     const row = '#explore-lens .lens-table tbody tr:nth-child(2)';
     await page.waitForSelector(`${row} td:last-child button`);
-    /** Whether what has the focus is seen from one side to the other. */
-    const isInSight = () =>
-      page.evaluate(() => {
-        const cell = /** @type {Element} */ (document.activeElement);
-        const { left, right, top, height } = cell.getBoundingClientRect();
-        const seen = (/** @type {number} */ x) => document.elementFromPoint(x, top + height / 2);
-        return cell.contains(seen(left + 2)) && cell.contains(seen(right - 2));
-      });
     await page.focus(`${row} td:last-child button`);
-    for (const key of ['ArrowLeft', 'ArrowRight']) {
+    for (const key of /** @type {const} */ (['ArrowLeft', 'ArrowRight'])) {
       for (let i = 1; i < run.source.n; i++) {
         await page.keyboard.press(key);
-        assert.equal(await isInSight(), true, `${key} ${i}`);
+        assert.equal(await focusInSight(page), true, `${key} ${i}`);
       }
     }
   },

@@ -240,3 +240,13 @@ export async function violations(page, rules) {
 
 /** @param {Page} page how wide its content is */
 export const contentWidth = (page) => page.evaluate(() => document.documentElement.scrollWidth);
+
+/** Whether what has the focus is seen from one side to the other. @param {Page} page @returns {Promise<boolean>} */
+export const focusInSight = (page) =>
+  page.evaluate(() => {
+    const focused = /** @type {Element} */ (document.activeElement);
+    const { left, right, top, height } = focused.getBoundingClientRect();
+    return [left + 2, right - 2].every((x) =>
+      focused.contains(document.elementFromPoint(x, top + height / 2)),
+    );
+  });

@@ -7,7 +7,7 @@
  */
 
 import { drawWeights } from '../../headwise/view.js';
-import { el, hasModifier } from '../shared/dom.js';
+import { el, focusInSight, hasModifier } from '../shared/dom.js';
 import { plural } from '../shared/format.js';
 import { viewOf } from '../shared/map-view.js';
 
@@ -90,7 +90,7 @@ export class HeadTable {
     const head = ((at % count) + step[0] + count) % count;
     const row = (Math.floor(at / count) + step[1] + MODES.length) % MODES.length;
     const { button } = this.#cells[row * count + head];
-    button.focus();
+    focusInSight(button);
     button.click();
   }
 
