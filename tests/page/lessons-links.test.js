@@ -136,7 +136,7 @@ async function friendsLink(page) {
 }
 
 if (engine.hasEvents) {
-  lessonTest('the list of lessons tells of those in other tabs', 'wrapper', async (page) => {
+  lessonTest('the list of lessons follows what is done in other tabs', 'wrapper', async (page) => {
     await page.evaluate(() => {
       localStorage.clear();
       location.hash = '#lessons';

@@ -30,14 +30,19 @@ async function areDrawn(page) {
   }
 }
 
+/** Until the page, which hears of it with the next frame, stands in it. @param {Page} page @param {{ width: number, height: number }} size */
+async function resize(page, size) {
+  await page.setViewport(size);
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
+}
+
 roomTest('a run that rests has its maps in every width of the window', '#train', async (page) => {
   await pause(page);
   await page.setViewport({ width: 1280, height: 800 });
   for (const width of [Math.max(500, engine.leastWidth), 1280, 900]) {
-    await page.setViewport({ width, height: 800 });
-    await page.evaluate(
-      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-    );
+    await resize(page, { width, height: 800 });
     await areDrawn(page);
   }
 });
@@ -173,7 +178,7 @@ roomTest(
 async function placesOfCurves(page) {
   const places = [];
   for (const width of [1440, 1280, 1024, Math.max(390, engine.leastWidth)]) {
-    await page.setViewport({ width, height: 900 });
+    await resize(page, { width, height: 900 });
     for (const letterSpacing of ['-0.05em', '0', '0.05em']) {
       const tops = await page.evaluate((spacing) => {
         document.body.style.letterSpacing = spacing;
