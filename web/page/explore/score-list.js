@@ -42,9 +42,13 @@ export const SCORES = [
 /** Why a text has no such score. @param {ScoreName} score */
 export const whyNone = (score) => (score === 'induction' ? 'no token repeats' : 'no such query');
 
+/** Those that the shown run can have. @param {Explorer} room */
+const scoresOf = ({ hasMeasure }) => SCORES.filter(([score]) => hasMeasure(score));
+
 /** @param {Explorer} room */
-const table = ({ scores, shown, run: now, isBusy, hasMeasure }) =>
+const table = (room) =>
   drawn(() => {
+    const { scores, shown, run: now, isBusy } = room;
     const { run, scores: all } = scores.answer.value ?? {};
     const { layer, head } = shown.value;
     const own = all?.[layer * (run?.heads ?? 0) + head];
@@ -52,7 +56,7 @@ const table = ({ scores, shown, run: now, isBusy, hasMeasure }) =>
     return html`<table class="score-list">
       <caption>${longName(shown.value)}, mean over this text’s queries from the second on</caption>
       <tbody>
-        ${SCORES.filter(([score]) => hasMeasure(score)).map(([score, name, what, write]) => {
+        ${scoresOf(room).map(([score, name, what, write]) => {
           const words = Number.isNaN(own[score]) ? whyNone(score) : write(own[score]);
           return html`<tr title=${what}>
             <th scope="row">${name}</th>
@@ -70,7 +74,7 @@ export const scoreList = (room) =>
       <summary>What the scores mean</summary>
       <dl>
         ${drawn(() =>
-          SCORES.filter(([score]) => room.hasMeasure(score)).map(
+          scoresOf(room).map(
             ([, name, what]) =>
               html`<dt>${name}</dt>
                 <dd>${what}</dd>`,
