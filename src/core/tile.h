@@ -45,6 +45,8 @@ enum {
   HW_GRADIENT_DEPTH = 256,
   HW_GRADIENT_COLUMNS = 32,
   HW_GRADIENT_ROWS = 16 * HW_TILE_ROWS,
+  /* Floats of a row so short that a strip is read as fast where it is as from a copy. */
+  HW_SHORT_ROW = 64,
 
   /* Attention: queries and keys per block; rows of scores lie a little further apart than a power of two. */
   HW_QUERY_BLOCK = 22 * HW_TILE_ROWS,

@@ -203,3 +203,52 @@ void hw_normalize_row_backward(const hw_normalized_row *row, const float *dy, bo
     change_lanes(change, gradient, whole, count - whole, adds, dx);
   }
 }
+
+/* Rows, and where their sums are. */
+typedef struct gradient_rows {
+  const float *dy;
+  const float *normalized;
+  size_t stride;
+  size_t count;
+  float *products;
+  float *sums;
+} gradient_rows;
+
+enum { VECTORS = 2 };
+
+/* Of so many vectors from column i on, a constant where this is used, so that their sums live in registers. */
+HW_INLINE void add_columns(gradient_rows of, size_t vectors, size_t i, size_t lanes) {
+  hw_f32x4 products[VECTORS];
+  hw_f32x4 sums[VECTORS];
+#pragma GCC unroll 4
+  for (size_t v = 0; v < vectors; v++) {
+    products[v] = hw_load_lanes(of.products + i + v * HW_LANES, lanes);
+    sums[v] = hw_load_lanes(of.sums + i + v * HW_LANES, lanes);
+  }
+  for (size_t at = i; of.count > 0; of.count--) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < vectors; v++) {
+      const hw_f32x4 g = hw_load_lanes(of.dy + at + v * HW_LANES, lanes);
+      products[v] = hw_multiply_add(g, hw_load_lanes(of.normalized + at + v * HW_LANES, lanes), products[v]);
+      sums[v] = hw_add(sums[v], g);
+    }
+    at += of.stride;
+  }
+#pragma GCC unroll 4
+  for (size_t v = 0; v < vectors; v++) {
+    hw_store_lanes(of.products + i + v * HW_LANES, products[v], lanes);
+    hw_store_lanes(of.sums + i + v * HW_LANES, sums[v], lanes);
+  }
+}
+
+void hw_add_norm_gradients(const float *dy, const float *normalized, size_t stride, size_t rows, size_t columns,
+                           float *products, float *sums) {
+  const gradient_rows of = {dy, normalized, stride, rows, products, sums};
+  size_t i = 0;
+  for (; i + (size_t)VECTORS * HW_LANES <= columns; i += (size_t)VECTORS * HW_LANES) {
+    add_columns(of, VECTORS, i, HW_LANES);
+  }
+  for (; i < columns; i += HW_LANES) {
+    add_columns(of, 1, i, hw_min(columns - i, HW_LANES));
+  }
+}

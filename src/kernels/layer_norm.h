@@ -40,4 +40,9 @@ typedef struct hw_normalized_row {
 
 void hw_normalize_row_backward(const hw_normalized_row *row, const float *dy, bool adds, float *dx);
 
+/* The gradients of the gains and the bias, of rows at stride that have so many columns from the first on: to products is added
+ * dy·normalized, to sums dy, both in the order of the rows. */
+void hw_add_norm_gradients(const float *dy, const float *normalized, size_t stride, size_t rows, size_t columns,
+                           float *products, float *sums);
+
 #endif

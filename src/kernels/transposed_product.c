@@ -4,6 +4,7 @@
 
 #include "core/memory.h"
 #include "kernels/micro_tile.h"
+#include "kernels/pack.h"
 
 /* `rows` is a constant where this is used. */
 HW_INLINE void add_tile(size_t rows, const hw_transposed_product *product, const float *a, const float *panel,
@@ -88,65 +89,44 @@ void hw_add_transposed_product(const hw_transposed_product *product) {
 }
 
 void hw_pack_column_strips(const float *a, size_t a_stride, size_t k, size_t columns, float *strips) {
-  for (size_t column = 0; column + HW_TILE_ROWS <= columns; column += HW_TILE_ROWS) {
-    for (size_t p = 0; p < k; p++) {
-      const float *source = a + p * a_stride + column;
+  for (size_t p = 0; p < k; p++) {
+    float *strip = strips + p * HW_TILE_ROWS;
+    for (size_t column = 0; column + HW_TILE_ROWS <= columns; column += HW_TILE_ROWS) {
       /* The two overlap. */
-      const hw_f32x4 first = hw_load(source);
-      const hw_f32x4 last = hw_load(source + HW_TILE_ROWS - HW_LANES);
-      hw_store(strips, first);
-      hw_store(strips + HW_TILE_ROWS - HW_LANES, last);
-      strips += HW_TILE_ROWS;
+      const hw_f32x4 first = hw_load(a + column);
+      const hw_f32x4 last = hw_load(a + column + HW_TILE_ROWS - HW_LANES);
+      hw_store(strip, first);
+      hw_store(strip + HW_TILE_ROWS - HW_LANES, last);
+      strip += k * HW_TILE_ROWS;
     }
+    a += a_stride;
   }
 }
 
-/* Rows of a, or of a·b where b is not NULL. */
-typedef struct summed_rows {
-  const float *a;
-  const float *b;
-  size_t stride;
-} summed_rows;
-
-/* So many rows at a time, so that sums are read and written once for all of them. `rows`, and whether there is a b, are
- * constants where it is used. */
-HW_INLINE void add_rows(const summed_rows *x, bool has_b, size_t rows, size_t columns, float *sums) {
-  size_t column = 0;
-  for (; column + HW_LANES <= columns; column += HW_LANES) {
-    hw_f32x4 sum = hw_load(sums + column);
-#pragma GCC unroll 8
-    for (size_t r = 0; r < rows; r++) {
-      const size_t at = r * x->stride + column;
-      sum = has_b ? hw_multiply_add(hw_load(x->a + at), hw_load(x->b + at), sum) : hw_add(sum, hw_load(x->a + at));
-    }
-    hw_store(sums + column, sum);
+/* Eight columns. The panel may be where they are. */
+static void pack_summed_panel(const float *source, size_t stride, size_t k, float *panel, float *sums) {
+  hw_f32x4 low = hw_load(sums);
+  hw_f32x4 high = hw_load(sums + HW_LANES);
+  for (size_t p = 0; p < k; p++) {
+    const hw_f32x4 first = hw_load(source + p * stride);
+    const hw_f32x4 last = hw_load(source + p * stride + HW_LANES);
+    hw_store(panel + p * HW_TILE_COLUMNS, first);
+    hw_store(panel + p * HW_TILE_COLUMNS + HW_LANES, last);
+    low = hw_add(low, first);
+    high = hw_add(high, last);
   }
-  for (; column < columns; column++) {
-    for (size_t r = 0; r < rows; r++) {
-      const size_t at = r * x->stride + column;
-      sums[column] += has_b ? x->a[at] * x->b[at] : x->a[at];
-    }
-  }
+  hw_store(sums, low);
+  hw_store(sums + HW_LANES, high);
 }
 
-HW_INLINE void add_all_rows(summed_rows x, bool has_b, size_t rows, size_t columns, float *sums) {
-  enum { ROWS = 4 };
-  for (size_t row = 0; row + ROWS <= rows; row += ROWS) {
-    add_rows(&x, has_b, ROWS, columns, sums);
-    x.a += ROWS * x.stride;
-    x.b = has_b ? x.b + ROWS * x.stride : NULL;
+void hw_pack_summed_panels(const float *source, size_t stride, size_t columns, size_t k, float *panels, float *sums) {
+  const size_t whole = sums == NULL ? 0 : columns / HW_TILE_COLUMNS * HW_TILE_COLUMNS;
+  for (size_t column = 0; column < whole; column += HW_TILE_COLUMNS) {
+    pack_summed_panel(source + column, stride, k, panels + column * k, sums + column);
   }
-  for (size_t row = rows / ROWS * ROWS; row < rows; row++) {
-    add_rows(&x, has_b, 1, columns, sums);
-    x.a += x.stride;
-    x.b = has_b ? x.b + x.stride : NULL;
+  float *rest = panels + whole * k;
+  hw_pack_panels(source + whole, 1, stride, columns - whole, k, rest, k * HW_TILE_COLUMNS);
+  if (sums != NULL && whole < columns) {
+    pack_summed_panel(rest, HW_TILE_COLUMNS, k, rest, sums + whole);
   }
-}
-
-void hw_add_column_sums(const float *x, size_t stride, size_t rows, size_t columns, float *sums) {
-  add_all_rows((summed_rows){x, NULL, stride}, false, rows, columns, sums);
-}
-
-void hw_add_column_products(const float *a, const float *b, size_t stride, size_t rows, size_t columns, float *sums) {
-  add_all_rows((summed_rows){a, b, stride}, true, rows, columns, sums);
 }

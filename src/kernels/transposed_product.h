@@ -31,10 +31,8 @@ void hw_add_transposed_product(const hw_transposed_product *product);
  * them faster. Only whole strips. */
 void hw_pack_column_strips(const float *a, size_t a_stride, size_t k, size_t columns, float *strips);
 
-/* sums[i] += x[0][i] + x[1][i] + … of x [rows, columns] at stride, in the order of the rows. */
-void hw_add_column_sums(const float *x, size_t stride, size_t rows, size_t columns, float *sums);
-
-/* sums[i] += a[0][i]·b[0][i] + a[1][i]·b[1][i] + …, likewise, both [rows, columns] at stride. */
-void hw_add_column_products(const float *a, const float *b, size_t stride, size_t rows, size_t columns, float *sums);
+/* Packs k rows of so many columns into panels one after another, and adds what is in each column to its sum, in the order of the
+ * rows. sums: of whole panels, NULL: not wanted. */
+void hw_pack_summed_panels(const float *source, size_t stride, size_t columns, size_t k, float *panels, float *sums);
 
 #endif

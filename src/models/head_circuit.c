@@ -68,7 +68,7 @@ static void add_up(hw_run *run, const head_circuit *c, double *circuit) {
     if (!hw_run_measures(run)) {
       memset(sums.panels, 0, panels);
     }
-    hw_matrix_add_gradient(run, &sums, &(hw_rows){read, width, count}, &(hw_rows){written, width, count});
+    hw_matrix_add_gradient(run, &sums, &(hw_rows){read, width, count}, &(hw_rows){written, width, count}, NULL);
     add_sums(run, &sums, circuit);
   }
 }

@@ -3,13 +3,15 @@
 #include <math.h>
 
 #include "kernels/layer_norm.h"
-#include "ops/column_sums.h"
 
 enum {
   /* Floats of one item. */
   BLOCK = 1 << 12,
   /* What an element costs, in multiply-adds of a matrix product. */
   ELEMENT_WORK = 24,
+  /* Columns of an item of their sums, and what an element of these costs. */
+  COLUMNS = 64,
+  COLUMN_WORK = 8,
 };
 
 /* Rows of one item. */
@@ -66,6 +68,31 @@ static void run_rows(const hw_run *run, const row_job *job) {
   hw_run_items(run, work, hw_ceil_divide(job->rows, rows_of_item(&job->settings)), rows_item, job);
 }
 
+/* What is summed over all rows, of a few columns at a time, so that threads share none. */
+typedef struct columns_job {
+  const hw_normalization_gradient *gradient;
+  const float *normalized;
+  const float *dy;
+  size_t rows;
+  size_t columns;
+} columns_job;
+
+static void columns_item(const void *job, size_t item, size_t thread) {
+  (void)thread;
+  const columns_job *c = job;
+  const size_t first = item * COLUMNS;
+  float ignored[COLUMNS] = {0.0F};
+  float *weight = c->gradient->weight == NULL ? ignored : c->gradient->weight + first;
+  float *bias = c->gradient->bias == NULL ? ignored : c->gradient->bias + first;
+  hw_add_norm_gradients(c->dy + first, c->normalized + first, c->columns, c->rows, hw_min(c->columns - first, COLUMNS),
+                        weight, bias);
+}
+
+static void add_gradients(const hw_run *run, const columns_job *job) {
+  const double work = (double)job->rows * (double)job->columns * (double)COLUMN_WORK;
+  hw_run_items(run, work, hw_ceil_divide(job->columns, COLUMNS), columns_item, job);
+}
+
 void hw_normalization_forward(const hw_run *run, const hw_normalization *normalization, const float *x, size_t rows,
                               float *y) {
   hw_normalization_normalize(run, normalization, x, rows, NULL, NULL, y);
@@ -84,13 +111,9 @@ void hw_normalization_scale(const hw_run *run, const hw_normalization *normaliza
 void hw_normalization_backward(const hw_run *run, const hw_normalization *normalization,
                                const hw_normalization_gradient *gradient, const float *normalized, const float *factors,
                                const float *dy, size_t rows, bool adds, float *dx) {
-  const size_t columns = normalization->columns;
   /* Before dx, which may be where dy is. */
-  if (gradient != NULL && gradient->weight != NULL) {
-    hw_column_products_add(run, dy, normalized, rows, columns, gradient->weight);
-  }
-  if (gradient != NULL && gradient->bias != NULL) {
-    hw_column_sums_add(run, &(hw_rows){dy, columns, rows}, columns, gradient->bias);
+  if (gradient != NULL) {
+    add_gradients(run, &(columns_job){gradient, normalized, dy, rows, normalization->columns});
   }
   if (dx != NULL) {
     run_rows(run, &(row_job){go_back, settings_of(normalization), rows, normalized, NULL, NULL, dx, dy, factors, adds});

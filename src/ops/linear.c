@@ -1,7 +1,6 @@
 #include "ops/linear.h"
 
 #include "kernels/pack.h"
-#include "ops/column_sums.h"
 
 size_t hw_linear_bias_count(const hw_linear *linear) { return hw_whole_panels(linear->weight.rows); }
 
@@ -23,11 +22,8 @@ void hw_linear_release(hw_linear *linear) {
 
 void hw_linear_backward(const hw_run *run, const hw_linear *linear, const hw_linear_gradient *gradient,
                         const hw_rows *x, const hw_rows *dy, bool adds, float *dx) {
-  if (gradient != NULL && gradient->weight != NULL) {
-    hw_matrix_add_gradient(run, gradient->weight, x, dy);
-  }
-  if (gradient != NULL && gradient->bias != NULL) {
-    hw_column_sums_add(run, dy, linear->weight.rows, gradient->bias);
+  if (gradient != NULL) {
+    hw_matrix_add_gradient(run, gradient->weight, x, dy, gradient->bias);
   }
   if (dx != NULL || hw_run_measures(run)) {
     hw_matrix_multiply_transposed(run, &linear->weight, dy, adds, dx);

@@ -24,10 +24,10 @@ static inline void hw_linear_forward(const hw_run *run, const hw_linear *linear,
   hw_matrix_multiply(run, &linear->weight, x, linear->bias, y);
 }
 
-/* Gradients to add to; NULL skips one. */
+/* Gradients to add to. bias NULL: not wanted. */
 typedef struct hw_linear_gradient {
   hw_matrix *weight; /* [out_features, in_features] */
-  float *bias;       /* [out_features] */
+  float *bias;       /* [out_features] in whole panels */
 } hw_linear_gradient;
 
 /* Of y = x·Wᵀ + b, given dy [x.count, out_features]: dx [x.count, in_features] = dy·W, or dx plus that if

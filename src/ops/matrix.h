@@ -73,7 +73,8 @@ hw_matrix hw_matrix_copy(const hw_run *run, const hw_matrix *matrix, const hw_ma
 void hw_matrix_multiply_transposed(const hw_run *run, const hw_matrix *matrix, const hw_rows *dy, bool adds, float *dx);
 
 /* gradient += dyᵀ·x, for x [x.count, columns] and dy [x.count, rows]: the gradient of a matrix of the same sizes,
- * summed in the order of the rows. */
-void hw_matrix_add_gradient(const hw_run *run, hw_matrix *gradient, const hw_rows *x, const hw_rows *dy);
+ * summed in the order of the rows. sums [rows] in whole panels: NULL, or to which dy's rows
+ * are added, the gradient of a bias. */
+void hw_matrix_add_gradient(const hw_run *run, hw_matrix *gradient, const hw_rows *x, const hw_rows *dy, float *sums);
 
 #endif

@@ -82,8 +82,9 @@ typedef struct gradient_block {
   size_t x_stride;
   size_t dy_stride;
   size_t depth;
-  float *strips; /* of x, as hw_pack_column_strips leaves them */
+  float *strips; /* of x, as hw_pack_column_strips leaves them; NULL: x is read where it is */
   float *panels; /* of dy */
+  float *sums;   /* NULL, or to which dy's rows are added */
 } gradient_block;
 
 /* dy's columns come first, then x's. */
@@ -93,9 +94,9 @@ static void pack_item(const void *job, size_t item, size_t thread) {
   const size_t dy_items = hw_ceil_divide(g->gradient->rows, HW_GRADIENT_COLUMNS);
   if (item < dy_items) {
     const size_t column = item * HW_GRADIENT_COLUMNS;
-    hw_pack_panels(g->dy + column, 1, g->dy_stride, hw_min(g->gradient->rows - column, HW_GRADIENT_COLUMNS), g->depth,
-                   g->panels + column * g->depth, g->depth * HW_TILE_COLUMNS);
-  } else {
+    hw_pack_summed_panels(g->dy + column, g->dy_stride, hw_min(g->gradient->rows - column, HW_GRADIENT_COLUMNS),
+                          g->depth, g->panels + column * g->depth, hw_floats_from(g->sums, column));
+  } else if (g->strips != NULL) {
     const size_t column = (item - dy_items) * HW_GRADIENT_ROWS;
     hw_pack_column_strips(g->x + column, g->x_stride, g->depth, hw_min(g->gradient->columns - column, HW_GRADIENT_ROWS),
                           g->strips + column * g->depth);
@@ -104,10 +105,10 @@ static void pack_item(const void *job, size_t item, size_t thread) {
 
 /* A strip of x's columns, or the few that are left, times the panels [first, first + count). */
 static void add_strip(const gradient_block *g, size_t column, size_t columns, size_t first, size_t count) {
-  const bool is_whole = columns == HW_TILE_ROWS;
+  const bool is_packed = g->strips != NULL && columns == HW_TILE_ROWS;
   hw_add_transposed_product(&(hw_transposed_product){
-      .a = is_whole ? g->strips + column * g->depth : g->x + column,
-      .a_stride = is_whole ? HW_TILE_ROWS : g->x_stride,
+      .a = is_packed ? g->strips + column * g->depth : g->x + column,
+      .a_stride = is_packed ? HW_TILE_ROWS : g->x_stride,
       .panels = g->panels + first * g->depth * HW_TILE_COLUMNS,
       .panel_stride = g->depth * HW_TILE_COLUMNS,
       .b_stride = HW_TILE_COLUMNS,
@@ -137,7 +138,7 @@ static size_t depth_of(const hw_matrix *gradient) {
   return bytes <= HW_GEMM_BYTES ? HW_GRADIENT_DEPTH : HW_GRADIENT_DEPTH / 2;
 }
 
-void hw_matrix_add_gradient(const hw_run *run, hw_matrix *gradient, const hw_rows *x, const hw_rows *dy) {
+void hw_matrix_add_gradient(const hw_run *run, hw_matrix *gradient, const hw_rows *x, const hw_rows *dy, float *sums) {
   const size_t mark = run->arena->used;
   const size_t depth = depth_of(gradient);
   const size_t most = hw_min(x->count, depth);
@@ -145,8 +146,9 @@ void hw_matrix_add_gradient(const hw_run *run, hw_matrix *gradient, const hw_row
       .gradient = gradient,
       .x_stride = x->stride,
       .dy_stride = dy->stride,
-      .strips = hw_run_take_floats(run, gradient->columns, most),
+      .strips = x->stride > HW_SHORT_ROW ? hw_run_take_floats(run, gradient->columns, most) : NULL,
       .panels = hw_run_take_floats(run, hw_whole_panels(gradient->rows), most),
+      .sums = sums,
   };
   run->arena->used = mark;
   if (hw_run_measures(run)) {

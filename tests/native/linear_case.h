@@ -3,6 +3,7 @@
 #define HW_TESTS_LINEAR_CASE_H
 
 #include "backward_case.h"
+#include "kernels/pack.h"
 #include "ops/linear.h"
 
 typedef struct linear_case {
@@ -53,16 +54,17 @@ static inline linear_call linear_create(const linear_case *c, linear_before *bef
       .x = case_rows_random(c->count, c->in),
       .dy = case_rows_random(c->count, c->out),
       .dx = case_rows_dense(c->count, c->in),
-      .bias_gradient = check_floats(c->out),
+      .bias_gradient = check_floats(hw_whole_panels(c->out)),
       .adds = c->adds,
   };
+  memset(call.bias_gradient, 0, hw_whole_panels(c->out) * sizeof(float));
   check_fill(call.bias_gradient, c->out);
   if (c->adds) {
     check_fill(call.dx.data, c->count * c->in);
   }
   *before = (linear_before){case_rows_random(c->out, c->in), case_rows_random(c->out, c->in), case_rows_copy(&call.dx),
-                            check_floats(c->out)};
-  memcpy(before->bias_gradient, call.bias_gradient, c->out * sizeof(float));
+                            check_floats(hw_whole_panels(c->out))};
+  memcpy(before->bias_gradient, call.bias_gradient, hw_whole_panels(c->out) * sizeof(float));
   CHECK(hw_linear_init(HW_MATRIX_FLOAT32, c->in, c->out, false, &call.linear) == HW_OK, "init");
   CHECK(hw_matrix_create(HW_MATRIX_FLOAT32, c->out, c->in, &call.weight_gradient) == HW_OK, "create");
   linear_load(&call.linear.weight, &before->weight);
@@ -119,6 +121,9 @@ static inline void linear_check_weight(const linear_call *call, const linear_bef
       }
       case_check_sum("dW", o, i, got.data[o * got.stride + i], expected, terms, call->x.count);
     }
+  }
+  for (size_t o = got.count; o < hw_whole_panels(got.count); o++) {
+    CHECK(call->bias_gradient[o] == 0.0F, "the bias's gradient %zu, which is missing, is not zero", o);
   }
   const size_t floats = hw_matrix_bytes(HW_MATRIX_FLOAT32, got.count, got.columns) / sizeof(float);
   for (size_t i = 0; i < floats; i++) {

@@ -7,6 +7,10 @@ static void test_tile_edges(void) {
       linear_case_run((linear_case){1 + (in * out) % 15, in, out, in % 2 == 0});
     }
   }
+  /* Rows that are not short are copied strip by strip. */
+  for (size_t in = HW_SHORT_ROW; in <= (size_t)HW_SHORT_ROW + 2 * HW_TILE_ROWS + 1; in++) {
+    linear_case_run((linear_case){1 + in % 15, in, 1 + in % 17, in % 2 == 0});
+  }
   for (size_t count = 1; count <= (size_t)2 * HW_TILE_ROWS + 1; count++) {
     linear_case_run((linear_case){count, 11, 10, true});
     linear_case_run((linear_case){count, 16, 16, false});
@@ -17,6 +21,7 @@ static void test_block_edges(void) {
   const size_t counts[] = {HW_GRADIENT_DEPTH - 1, HW_GRADIENT_DEPTH, HW_GRADIENT_DEPTH + 1, 2 * HW_GRADIENT_DEPTH + 3};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
     linear_case_run((linear_case){counts[i], 13, 9, i % 2 == 0});
+    linear_case_run((linear_case){counts[i], HW_SHORT_ROW + 9, 9, i % 2 == 0});
   }
   for (size_t d = 0; d < 3; d++) {
     linear_case_run((linear_case){7, HW_GRADIENT_ROWS - 1 + d, HW_GRADIENT_COLUMNS + 1 - d, d == 1});
@@ -34,8 +39,8 @@ static void test_threads(void) {
   for (size_t i = 0; i < CASE_THREADS; i++) {
     linear_call many = one;
     many.dx = case_rows_copy(&before.dx);
-    many.bias_gradient = check_floats(149);
-    memcpy(many.bias_gradient, before.bias_gradient, 149 * sizeof(float));
+    many.bias_gradient = check_floats(hw_whole_panels(149));
+    memcpy(many.bias_gradient, before.bias_gradient, hw_whole_panels(149) * sizeof(float));
     linear_load(&many.weight_gradient, &before.weight_gradient);
     case_run_on(case_threads[i], linear_backward, &many);
     const case_rows got = linear_store(&many.weight_gradient);
@@ -53,10 +58,9 @@ static void test_threads(void) {
 
 static void backward_of_nothing(hw_run *run, const void *call) {
   const linear_call *f = call;
-  const hw_linear_gradient gradient = {NULL, NULL};
   const hw_rows x = {f->x.data, f->x.stride, f->x.count};
   const hw_rows dy = {f->dy.data, f->dy.stride, f->dy.count};
-  hw_linear_backward(run, &f->linear, &gradient, &x, &dy, false, NULL);
+  hw_linear_backward(run, &f->linear, NULL, &x, &dy, false, NULL);
   hw_linear_backward(run, &f->linear, NULL, &x, &dy, false, f->dx.data);
 }
 
@@ -112,7 +116,7 @@ static void huge_backward(hw_run *run, const void *call) {
   hw_matrix matrix = {.rows = f->columns, .columns = f->columns};
   const hw_rows rows = {NULL, f->columns, f->count};
   hw_matrix_multiply_transposed(run, &matrix, &rows, false, NULL);
-  hw_matrix_add_gradient(run, &matrix, &rows, &rows);
+  hw_matrix_add_gradient(run, &matrix, &rows, &rows, NULL);
 }
 
 static void test_huge(void) {
