@@ -51,15 +51,15 @@ pageTest(
 );
 
 lessonTest(
-  'on a phone marks and links to steps are large enough to hit',
-  'which-head',
+  'on the smallest phone marks and links to steps are large enough to hit',
+  'by-hand',
   async (page) => {
     const least = (/** @type {string} */ links) =>
       page.$$eval(links, (all) => {
         const sizes = all.map((link) => link.getBoundingClientRect());
         return Math.min(...sizes.flatMap(({ width, height }) => [width, height]));
       });
-    await page.setViewport({ width: Math.max(360, engine.leastWidth), height: 740 });
+    await page.setViewport({ width: Math.max(320, engine.leastWidth), height: 740 });
     assert.ok((await least('.marks a')) >= 24, `marks: ${await least('.marks a')}`);
     await page.click('.lesson-bar .all');
     await page.waitForSelector('.documents');
