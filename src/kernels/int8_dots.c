@@ -24,7 +24,7 @@ enum {
 _Static_assert(ROWS *PLANES *HW_TILE_VECTORS + HW_TILE_VECTORS + 1 <= 15, "a tile fits V8's registers");
 _Static_assert(PANELS *PLANES *HW_TILE_VECTORS + PLANES + 1 <= 15, "a single row fits the registers");
 
-static int32_t *sums_of(const hw_small_panel *panel) { return (int32_t *)(void *)(panel->header + HW_TILE_COLUMNS); }
+static int32_t *sums_of(float *header) { return (int32_t *)(void *)(header + HW_TILE_COLUMNS); }
 
 static unsigned char *element(const hw_small_panel *panel, size_t k, size_t column) {
   return panel->words + (k / DEPTH * HW_TILE_COLUMNS + column) * DEPTH + k % DEPTH;
@@ -35,14 +35,14 @@ static void write(const hw_small_panel *panel, const hw_rows_range *range, size_
   float inverse[HW_TILE_COLUMNS];
   hw_int8_inverse_scales(panel, range, from, to, inverse);
   for (size_t c = from; c < to; c++) {
-    int32_t sum = first == 0 ? 0 : sums_of(panel)[c];
+    int32_t sum = first == 0 ? 0 : sums_of(panel->header)[c];
     for (size_t k = 0; k < count; k++) {
       int32_t integers[HW_LANES];
       hw_store(integers, hw_int8_integers(hw_splat(block[k * HW_TILE_COLUMNS + c]), hw_splat(inverse[c])));
       *element(panel, first + k, c) = (unsigned char)integers[0];
       sum += integers[0];
     }
-    sums_of(panel)[c] = sum;
+    sums_of(panel->header)[c] = sum;
   }
 }
 
@@ -62,13 +62,13 @@ static hw_int8_row scale_row(const float *row, size_t k, int32_t *words, size_t 
 }
 
 /* sums of a panel: of the upper bits and of the lower ones. */
-HW_INLINE void finish(const int32_t *sums, const hw_small_panel *panel, float scale, const float *start, float *y) {
+HW_INLINE void finish(const int32_t *sums, float *header, float scale, const float *start, float *y) {
 #pragma GCC unroll 2
   for (size_t at = 0; at < HW_TILE_COLUMNS; at += HW_LANES) {
     const hw_f32x4 upper = hw_shift_left(hw_load(sums + at), 7);
     const hw_f32x4 both = hw_add_integers(upper, hw_load(sums + HW_TILE_COLUMNS + at));
-    const hw_f32x4 offset = hw_shift_left(hw_load(sums_of(panel) + at), OFFSET_BITS);
-    hw_store(y + at, hw_int8_float_of(hw_subtract_integers(both, offset), panel->header + at, scale, start + at));
+    const hw_f32x4 offset = hw_shift_left(hw_load(sums_of(header) + at), OFFSET_BITS);
+    hw_store(y + at, hw_int8_float_of(hw_subtract_integers(both, offset), header + at, scale, start + at));
   }
 }
 
@@ -103,8 +103,7 @@ static __attribute__((noinline)) void row_times(const hw_int8_product *product, 
 #pragma GCC unroll 1
   for (size_t i = 0; i < PANELS; i++) {
     const size_t number = first + i * apart;
-    const hw_small_panel at = hw_small_panel_at(&product->panels, number);
-    finish(out + i * PLANES * HW_TILE_COLUMNS, &at, product->of_rows[r].scale,
+    finish(out + i * PLANES * HW_TILE_COLUMNS, product->headers + i * HW_INT8_HEADER, product->of_rows[r].scale,
            product->start + number * product->start_stride,
            product->y + r * product->y_stride + number * HW_TILE_COLUMNS);
   }
@@ -147,7 +146,7 @@ static void strip_times(const hw_int8_product *product) {
     const hw_small_panel panel = hw_small_panel_at(&product->panels, number);
     sum_tile(product->words, panel.words, product->panels.words, sums);
     for (size_t r = 0; r < product->rows; r++) {
-      finish(sums + r * PLANES * HW_TILE_COLUMNS, &panel, product->of_rows[r].scale,
+      finish(sums + r * PLANES * HW_TILE_COLUMNS, panel.header, product->of_rows[r].scale,
              product->start + number * product->start_stride,
              product->y + r * product->y_stride + number * HW_TILE_COLUMNS);
     }

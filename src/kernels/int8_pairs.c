@@ -99,6 +99,7 @@ static __attribute__((noinline)) void row_times(const hw_int8_product *product, 
     const hw_f32x4 two = hw_load_splat(integers);
 #pragma GCC unroll 4
     for (size_t i = 0; i < HW_ROW_PANELS; i++) {
+      hw_order_barrier();
       const hw_f32x4 bytes = hw_load(word + i * stride);
       sums[i][0] = hw_add_pairs(two, bytes, sums[i][0]);
       sums[i][1] = hw_add_pairs(two, hw_upper_bytes(bytes), sums[i][1]);
@@ -115,7 +116,7 @@ static __attribute__((noinline)) void row_times(const hw_int8_product *product, 
 #pragma GCC unroll 1
   for (size_t i = 0; i < HW_ROW_PANELS; i++) {
     const size_t number = first + i * apart;
-    finish(out + i * HW_TILE_COLUMNS, hw_small_panel_at(&product->panels, number).header, product->of_rows + r,
+    finish(out + i * HW_TILE_COLUMNS, product->headers + i * HW_INT8_HEADER, product->of_rows + r,
            product->start + number * product->start_stride,
            product->y + r * product->y_stride + number * HW_TILE_COLUMNS);
   }

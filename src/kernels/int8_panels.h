@@ -20,9 +20,12 @@
 /* Words of a row or a panel. */
 static inline size_t hw_int8_words(size_t k) { return (k / 4 + (k % 4 > 0)) * 2; }
 
+/* Floats of a panel's header. */
+enum { HW_INT8_HEADER = 2 * HW_TILE_COLUMNS };
+
 /* Panels of k rows. */
 static inline hw_small_panels hw_int8_panels(void *data, size_t k) {
-  return (hw_small_panels){data, (size_t)2 * HW_TILE_COLUMNS * sizeof(float), hw_int8_words(k)};
+  return (hw_small_panels){data, HW_INT8_HEADER * sizeof(float), hw_int8_words(k)};
 }
 
 typedef struct hw_int8_row {
@@ -41,6 +44,7 @@ typedef struct hw_int8_product {
   size_t start_stride; /* 8 or 0 */
   float *y;            /* [rows, count · 8] at y_stride */
   size_t y_stride;
+  float *headers; /* HW_INT8_HEADER floats of each of some panels: see hw_int8_row_by_row */
 } hw_int8_product;
 
 typedef struct hw_int8_way {
@@ -86,7 +90,7 @@ hw_int8_scale hw_int8_scale_of(const float *row, size_t k);
 
 /* Calls times for every row and for `width` panels at a time that lie far apart: see hw_row_times_panels. Of those that remain
  * each counts as all of them: they are few. Starts of their own are added when the row is done: between the panels' streams each
- * would be waited for, a tenth of the time. */
+ * would be waited for, a tenth of the time. So would their headers, which are copied before what lies behind them is read. */
 void hw_int8_row_by_row(const hw_int8_product *product, size_t width,
                         void (*times)(const hw_int8_product *product, size_t r, size_t first, size_t apart));
 

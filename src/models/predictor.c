@@ -33,7 +33,7 @@ void hw_predict_uncap(const hw_run *run, const hw_predictor *predictor, const fl
 
 void hw_predict_gradients(const hw_run *run, const hw_predictor *predictor, const hw_rows *x, const hw_rows *d_logits) {
   hw_matrix gradient = hw_model_head_gradient(predictor->parts);
-  hw_matrix_add_gradient(run, &gradient, x, d_logits, predictor->bias == NULL ? NULL : predictor->d_bias);
+  hw_matrix_add_gradient(run, &gradient, x, d_logits, predictor->d_bias);
 }
 
 /* d_logits of capped logits as it is before the cap, in room of its own; without a cap it is as it was. */
