@@ -89,6 +89,27 @@ export class FakeWorker extends EventTarget {
   }
 }
 
+/** As much of a Storage as is used: its texts are its own properties, as a browser's are. */
+export class FakeStorage {
+  /** @type {any} */
+  #own = this;
+
+  /** @param {string} name */
+  getItem(name) {
+    return this.#own[name] ?? null;
+  }
+
+  /** @param {string} name @param {string} text */
+  setItem(name, text) {
+    this.#own[name] = text;
+  }
+
+  /** @param {string} name */
+  removeItem(name) {
+    delete this.#own[name];
+  }
+}
+
 /** Enough of an element for a button, a label and a canvas. */
 export class FakeElement extends EventTarget {
   /** @type {Record<string, string>} */ dataset = {};

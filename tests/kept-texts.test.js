@@ -5,27 +5,7 @@ import { parseHash } from '../web/page/address.js';
 import { EXPLORE_DEFAULTS, leftOut } from '../web/page/explore/address.js';
 import { keepText, keptText, linkWords, tooLong } from '../web/page/shared/kept-texts.js';
 import { keyOf } from '../web/page/shared/linkable.js';
-
-/** As much of a Storage as is used: its texts are its own properties, as a browser's are. */
-class FakeStorage {
-  /** @type {any} */
-  #own = this;
-
-  /** @param {string} name */
-  getItem(name) {
-    return this.#own[name] ?? null;
-  }
-
-  /** @param {string} name @param {string} text */
-  setItem(name, text) {
-    this.#own[name] = text;
-  }
-
-  /** @param {string} name */
-  removeItem(name) {
-    delete this.#own[name];
-  }
-}
+import { FakeStorage } from './fakes.js';
 
 const SECOND = 1000;
 const keptOf = (/** @type {string} */ text) => keptText(keyOf(text));
