@@ -7,6 +7,7 @@ import { inspect } from '../web/page/lessons/inspect.js';
 import { parseLesson } from '../web/page/lessons/parse.js';
 import { ticksOf } from '../web/page/lessons/pictures/ticks.js';
 import { packCode, unpackCode } from '../web/page/lessons/share.js';
+import { watchTimers } from '../web/page/lessons/timers.js';
 import { formatValue, sourcesOf, whose } from '../web/page/lessons/words.js';
 
 test('changed code comes back from an address as it went in', async () => {
@@ -155,3 +156,66 @@ test('what is computed of the project’s own models follows from no document', 
     assert.deepEqual([...new Set(by)], ['recorded'], name);
   }
 });
+
+/** Follows a body's timers, and no others. @param {(left: () => Error[]) => Promise<void>} body */
+async function withTimers(body) {
+  const { setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
+  try {
+    await body(watchTimers());
+  } finally {
+    Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval });
+  }
+}
+
+test('timers that are left are told with the place where they were set', () =>
+  withTimers(async (left) => {
+    assert.deepEqual(left(), []);
+    const setHere = () => [setTimeout(() => {}, 60_000), setInterval(() => {}, 60_000)];
+    const ids = setHere();
+    for (const id of ids) id.unref(); // or a test that fails waits for them
+    assert.equal(left().length, 2);
+    for (const { stack } of left()) assert.match(String(stack), /setHere/);
+    clearTimeout(ids[0]);
+    assert.equal(left().length, 1);
+    clearInterval(ids[1]);
+    assert.deepEqual(left(), []);
+  }));
+
+test('a timer that has run is left no more, and an interval is until it is cleared', () =>
+  withTimers(async (left) => {
+    /** @type {unknown[]} */
+    const heard = [];
+    /** @type {NodeJS.Timeout | undefined} */
+    let again;
+    await new Promise((resolve) => {
+      again = setInterval(() => heard.push('again'), 2).unref();
+      const say = (/** @type {unknown[]} */ ...values) => {
+        heard.push(values);
+        setTimeout(resolve, 20);
+      };
+      setTimeout(say, 1, 'a', 2);
+    });
+    assert.deepEqual(heard.filter(Array.isArray), [['a', 2]]);
+    assert.ok(heard.includes('again'));
+    assert.equal(left().length, 1, 'the interval');
+    clearInterval(again);
+    const count = heard.length;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(heard.length, count, 'it has ended');
+    assert.deepEqual(left(), []);
+  }));
+
+test('a timer that is cleared does not run', () =>
+  withTimers(async () => {
+    let hasRun = false;
+    clearTimeout(setTimeout(() => (hasRun = true), 1));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.equal(hasRun, false);
+  }));
+
+test('a timer of what is no function is left to the browser', () =>
+  withTimers(async (left) => {
+    // Node refuses it, and browsers run it as code.
+    assert.throws(() => setTimeout(/** @type {any} */ ('text'), 1), TypeError);
+    assert.deepEqual(left(), []);
+  }));
