@@ -77,10 +77,12 @@ for (const hidden of [['content-range'], ['content-range', 'etag', 'content-leng
 }
 
 test('bytes are passed over within the part that is being fetched', async () => {
-  const reader = await open();
+  let asked = 0;
+  const reader = await open({ instead: () => void asked++ });
   await reader.read(70_000);
   assert.equal(await reader.skip(500_000), 500_000);
   areAt(await reader.read(1000), 570_000);
+  assert.equal(asked, 2);
 });
 
 test('a run that is planned is fetched as one part, and no more', async () => {
@@ -210,4 +212,162 @@ test('a part that the cache has is not fetched again where a piece ends within i
   await readKept();
   assert.ok(parts.every((key) => caches.stored.has(key)));
   assert.equal(caches.stored.get(parts[1]), second, 'it was not stored again');
+});
+
+/** Runs with timers that come at once. @param {(waits: number[], left: Set<unknown>) => Promise<void>} body is told how long each would be, and which are left */
+async function withoutWaiting(body) {
+  const { setTimeout, clearTimeout } = globalThis;
+  /** @type {number[]} */
+  const waits = [];
+  const left = new Set();
+  Object.assign(globalThis, {
+    setTimeout(/** @type {() => void} */ act, /** @type {number} */ wait) {
+      waits.push(wait);
+      // One of seconds, which a server asks for, comes when the test is over.
+      const id = setTimeout(act, wait < 5000 ? 0 : 60_000);
+      left.add(id);
+      return id;
+    },
+    clearTimeout(/** @type {any} */ id) {
+      left.delete(id);
+      clearTimeout(id);
+    },
+  });
+  try {
+    await body(waits, left);
+  } finally {
+    for (const id of left) clearTimeout(/** @type {any} */ (id));
+    Object.assign(globalThis, { setTimeout, clearTimeout });
+  }
+}
+
+const busy = (headers = {}) => new Response('', { status: 503, headers });
+
+test('a server that stays busy is asked four times more, each time after twice as long', () =>
+  withoutWaiting(async (waits) => {
+    for (const from of [0, 1]) {
+      let asked = 0;
+      waits.length = 0;
+      const instead = (/** @type {unknown} */ _, /** @type {number} */ n) =>
+        n >= from ? (asked++, busy()) : undefined;
+      await rejectsCode(open({ instead }).then(readAll), 'ERR_LOAD', 'answered 503');
+      assert.deepEqual([asked, waits], [5, [200, 400, 800, 1600]], `from answer ${from} on`);
+    }
+  }));
+
+test('where nobody answers, one more try is made for the beginning, and four for a part', () =>
+  withoutWaiting(async (waits) => {
+    for (const [from, tries] of [
+      [0, 1],
+      [1, 4],
+    ]) {
+      waits.length = 0;
+      const instead = (/** @type {unknown} */ _, /** @type {number} */ n) => {
+        if (n >= from) throw new TypeError('fetch failed');
+      };
+      await rejectsCode(open({ instead }).then(readAll), 'ERR_LOAD', 'no response');
+      assert.equal(waits.length, tries, `from answer ${from} on`);
+    }
+  }));
+
+test('a server that asks to wait 15 seconds is waited for, and an abort ends the wait and its timer', () =>
+  withoutWaiting(async (waits, left) => {
+    const reason = new Error('left');
+    for (const from of [0, 1]) {
+      waits.length = 0;
+      const controller = new AbortController();
+      const { signal } = controller;
+      const fetch = serverOf({
+        instead: (_, n) => (n >= from ? busy({ 'retry-after': '15' }) : undefined),
+      });
+      const reading = openWeb(new URL('http://files.test/a.bin'), {
+        ...{ fetch, signal, isKept: false },
+      }).then(readAll);
+      while (waits.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      controller.abort(reason);
+      await assert.rejects(reading, (error) => error === reason);
+      assert.deepEqual([waits, left.size], [[15_000], 0], `from answer ${from} on`);
+    }
+  }));
+
+test('parts that end before they bring anything are named as a connection that was cut', () =>
+  withoutWaiting(async () => {
+    const empty = () => new Response('', { status: 206, headers: { etag: '"1"' } });
+    const reader = await open({ instead: (_, n) => (n > 0 ? empty() : undefined) });
+    await assert.rejects(readAll(reader), {
+      ...{ code: 'ERR_LOAD' },
+      message: 'http://files.test/a.bin: the connection was cut; expected the rest',
+    });
+  }));
+
+test('an abort ends the wait for a part whose answer never comes', async () => {
+  const reason = new Error('left');
+  const controller = new AbortController();
+  const never = () => new Promise(() => undefined);
+  const instead = /** @type {any} */ (
+    (/** @type {unknown} */ _, /** @type {number} */ n) => {
+      if (n === 0) return undefined;
+      setImmediate(() => controller.abort(reason));
+      return never();
+    }
+  );
+  const reader = (await open({ instead })).from(0, controller.signal);
+  const late = new Promise((resolve) => setTimeout(resolve, 5000, 'still waiting').unref());
+  const reading = Promise.race([readAll(/** @type {any} */ (reader)), late]);
+  await assert.rejects(reading, (error) => error === reason);
+});
+
+test('without a plan, and after what was planned, a mebibyte is fetched at a time', async () => {
+  /** @type {unknown[]} */
+  const asked = [];
+  const instead = (/** @type {unknown} */ range) => void asked.push(range);
+  const { length } = bytes;
+  assert.ok((await readAll(await open({ instead }))).equals(bytes));
+  const [mebibyte, head] = [2 ** 20, 2 ** 16];
+  assert.deepEqual(asked, [
+    ...['bytes=0-65535', `bytes=${head}-${head + mebibyte - 1}`],
+    ...[`bytes=${head + mebibyte}-${head + 2 * mebibyte - 1}`],
+    `bytes=${head + 2 * mebibyte}-${length - 1}`,
+  ]);
+  asked.length = 0;
+  const reader = await open({ instead });
+  reader.plan([[0, 100_000]]);
+  assert.ok((await readAll(reader)).equals(bytes));
+  assert.deepEqual(asked.slice(0, 3), [
+    ...['bytes=0-65535', 'bytes=65536-99999', `bytes=100000-${100_000 + mebibyte - 1}`],
+  ]);
+});
+
+test('a part that is left for a later place is not stored, and those after it are', async () => {
+  useCaches();
+  const serve = serverOf();
+  /** As a connection brings it: some has come of the part that is left. @type {How['instead']} */
+  const instead = async (range) => {
+    const answer = await serve('', { headers: { range } });
+    const whole = new Uint8Array(await answer.arrayBuffer());
+    let at = 0;
+    const pull = (/** @type {ReadableStreamDefaultController} */ stream) => {
+      stream.enqueue(whole.slice(at, (at += 2 ** 16)));
+      if (at >= whole.length) stream.close();
+    };
+    return new Response(new ReadableStream({ pull }), answer);
+  };
+  const reader = await open({ instead }, true);
+  await reader.read(70_000);
+  await reader.skip(1_930_000);
+  await readAll(reader);
+  /** @type {unknown[]} */
+  const asked = [];
+  const again = await open({ instead: (range) => void asked.push(range) }, true);
+  await again.skip(2_000_000);
+  areAt(await again.read(1000), 2_000_000);
+  assert.deepEqual(asked, ['bytes=0-65535'], 'what was stored is not asked for again');
+  assert.ok((await readAll(await open({}, true))).equals(bytes));
+});
+
+test('to ask for more than there is, or from past the end, gives what there is', async () => {
+  const reader = await open();
+  assert.equal((await reader.read(2 ** 50)).length, bytes.length);
+  const past = (await open()).from(bytes.length + 10, undefined);
+  assert.equal((await past.read(10)).length, 0);
 });
