@@ -8,6 +8,7 @@ import { EXPLORE_DEFAULTS } from '../web/page/explore/address.js';
 import { makeExport, mapTitle } from '../web/page/explore/export/choices.js';
 import { allNpy, mapJson, mapNpy, rowInJson } from '../web/page/explore/export/numbers.js';
 import { base64Of, pageOf } from '../web/page/explore/export/page.js';
+import { pngOf } from '../web/page/explore/export/raster.js';
 import { settingsInWords, settingsOf } from '../web/page/explore/export/settings.js';
 import { escaped, tag } from '../web/page/explore/export/svg.js';
 import { legendsOf } from '../web/page/explore/legend.js';
@@ -229,4 +230,62 @@ test('a saved page lets its own script run and nothing else, whatever the tokens
   assert.match(html, /<title>&lt;i&gt;<\/title>/);
   const [, json] = /id="saved">([^]*)<\/script>\n<script>/.exec(html) ?? [];
   assert.deepEqual(JSON.parse(json), saved);
+});
+
+/** Draws as a browser does. @param {Blob | null} blob what its canvas gives @param {{ width: number, height: number }} size */
+async function rasterized(blob, size) {
+  const { createObjectURL, revokeObjectURL } = URL;
+  /** @type {any} */
+  const canvas = {
+    getContext: () => ({ drawImage: (/** @type {any[]} */ ...drawn) => (canvas.drawn = drawn) }),
+    toBlob: (/** @type {(blob: Blob | null) => void} */ give, /** @type {string} */ type) =>
+      give(type === 'image/png' ? blob : new Blob()),
+  };
+  /** @type {string[]} */
+  const left = [];
+  class Image {
+    src = '';
+    async decode() {
+      assert.deepEqual([this.src], left);
+    }
+  }
+  Object.assign(globalThis, { Image, document: { createElement: () => canvas } });
+  URL.createObjectURL = (/** @type {any} */ { type }) => `${left.push(type) && type}`;
+  URL.revokeObjectURL = (address) => void left.splice(left.indexOf(address), 1);
+  try {
+    const png = await pngOf({ svg: '<svg/>', ...size }).catch((error) => error);
+    assert.deepEqual(left, [], 'the address of the SVG is given back');
+    const { width, height, drawn } = canvas;
+    assert.deepEqual(drawn.slice(1), [0, 0, width, height]);
+    return { png, width, height };
+  } finally {
+    Object.assign(URL, { createObjectURL, revokeObjectURL });
+    for (const name of ['Image', 'document']) Reflect.deleteProperty(globalThis, name);
+  }
+}
+
+test('a PNG has twice the SVG’s size, or less where a canvas takes no more', async () => {
+  const blob = new Blob(['png']);
+  const sizes = [
+    ...[
+      [100, 50.3, 200, 100],
+      [10_000, 100, 16_384, 163],
+      [100, 20_000, 81, 16_384],
+    ],
+    ...[
+      [5000, 4000, 8660, 6928],
+      [40_000, 40_000, 7745, 7745],
+    ],
+  ];
+  for (const [width, height, ...pixels] of sizes) {
+    const drawn = await rasterized(blob, { width, height });
+    assert.deepEqual([drawn.width, drawn.height], pixels, `${width} × ${height}`);
+    assert.equal(drawn.png, blob);
+    assert.ok(drawn.width * drawn.height <= 6e7);
+  }
+});
+
+test('a picture of which a canvas makes no PNG is an error that names SVG', async () => {
+  const { png } = await rasterized(null, { width: 100, height: 100 });
+  assert.match(png.message, /too large for PNG; save it as SVG/);
 });
