@@ -1,60 +1,11 @@
 // Files of servers that answer in other ways than most: headers that a browser hides, no parts, other versions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { writeSafetensors } from 'headwise/formats';
-import { openWeb } from '../web/headwise/formats/web-reader.js';
 import { useCaches } from './fake-caches.js';
-import { data, rejectsCode } from './helpers.js';
+import { rejectsCode } from './helpers.js';
+import { bytes, inPieces, open, readAll } from './one-file.js';
 
-const bytes = writeSafetensors({
-  ...{ a: data(1, [30_000]), unwanted: data(2, [400_000]), b: data(3, [300_000]) },
-});
-
-/**
- * @typedef {object} How
- * @property {string[]} [hidden] of another origin a browser shows content-range and etag only if the server says so
- * @property {(range: string | undefined, n: number, signal?: AbortSignal) => Response | Promise<Response> | undefined | void} [instead]
- * @property {Uint8Array<ArrayBuffer>} [content]
- *
- * @param {How} [how]
- * @returns {any} fetch
- */
-function serverOf({ hidden = [], instead = () => undefined, content = bytes } = {}) {
-  let n = 0;
-  return async (
-    /** @type {string} */ _,
-    /** @type {{ headers: { range?: string }, signal?: AbortSignal }} */ asked,
-  ) => {
-    const { range } = asked.headers;
-    const other = await instead(range, n++, asked.signal);
-    if (other) return other;
-    const [, start, last] = /(\d+)-(\d+)/.exec(range ?? '')?.map(Number) ?? [
-      0,
-      0,
-      content.length - 1,
-    ];
-    if (range && start >= content.length) return new Response(null, { status: 416 });
-    const part = content.slice(start, last + 1);
-    const headers = new Headers({ etag: '"1"', 'content-length': `${part.length}` });
-    const place = `bytes ${start}-${start + part.length - 1}/${content.length}`;
-    if (range) headers.set('content-range', place);
-    hidden.forEach((name) => headers.delete(name));
-    return new Response(part, { status: range ? 206 : 200, headers });
-  };
-}
-
-/** @param {How} [how] @param {boolean} [isKept] */
-const open = (how, isKept = false) =>
-  openWeb(new URL('http://files.test/a.bin'), {
-    ...{ fetch: serverOf(how), signal: undefined, isKept },
-  });
-
-/** @param {Awaited<ReturnType<typeof open>>} reader */
-async function readAll(reader) {
-  const parts = [];
-  for (let part; (part = await reader.read(2 ** 18)).length > 0;) parts.push(part);
-  return Buffer.concat(parts);
-}
+/** @typedef {import('./one-file.js').How} How */
 
 /** @param {Uint8Array} read @param {number} start */
 const areAt = (read, start) => {
@@ -78,7 +29,8 @@ for (const hidden of [['content-range'], ['content-range', 'etag', 'content-leng
 
 test('bytes are passed over within the part that is being fetched', async () => {
   let asked = 0;
-  const reader = await open({ instead: () => void asked++ });
+  const instead = (/** @type {string | undefined} */ range) => (asked++, inPieces(range));
+  const reader = await open({ instead });
   await reader.read(70_000);
   assert.equal(await reader.skip(500_000), 500_000);
   areAt(await reader.read(1000), 570_000);
@@ -149,22 +101,28 @@ test('to close a reader ends the request that has no answer yet', async () => {
   assert.ok(signal?.aborted);
 });
 
-test('to close a reader cancels the answer that is coming, whatever fetch makes of the signal', async () => {
-  let isCancelled = false;
-  const start = (/** @type {ReadableStreamDefaultController} */ c) => c.enqueue(new Uint8Array(10));
-  const cancel = () => void (isCancelled = true);
-  const reader = await open({
-    instead: (_, n) =>
-      n === 0
-        ? undefined
-        : new Response(new ReadableStream({ start, cancel }), {
-            ...{ status: 206, headers: { etag: '"1"' } },
-          }),
+for (const [name, leave] of /** @type {[string, (reader: any) => void][]} */ ([
+  ['to close a reader', (reader) => reader.close()],
+  ['to read on from another place', (reader) => reader.from(0, undefined)],
+])) {
+  test(`${name} cancels the answer that is coming, whatever fetch makes of the signal`, async () => {
+    let isCancelled = false;
+    const start = (/** @type {ReadableStreamDefaultController} */ c) =>
+      c.enqueue(new Uint8Array(10));
+    const cancel = () => void (isCancelled = true);
+    const reader = await open({
+      instead: (_, n) =>
+        n === 0
+          ? undefined
+          : new Response(new ReadableStream({ start, cancel }), {
+              ...{ status: 206, headers: { etag: '"1"' } },
+            }),
+    });
+    await reader.read(2 ** 16 + 10);
+    leave(reader);
+    assert.ok(isCancelled);
   });
-  await reader.read(2 ** 16 + 10);
-  reader.close();
-  assert.ok(isCancelled);
-});
+}
 
 test('an empty file has no parts: it is asked for whole', async () => {
   const content = new Uint8Array(0);
@@ -214,109 +172,6 @@ test('a part that the cache has is not fetched again where a piece ends within i
   assert.equal(caches.stored.get(parts[1]), second, 'it was not stored again');
 });
 
-/** Runs with timers that come at once. @param {(waits: number[], left: Set<unknown>) => Promise<void>} body is told how long each would be, and which are left */
-async function withoutWaiting(body) {
-  const { setTimeout, clearTimeout } = globalThis;
-  /** @type {number[]} */
-  const waits = [];
-  const left = new Set();
-  Object.assign(globalThis, {
-    setTimeout(/** @type {() => void} */ act, /** @type {number} */ wait) {
-      waits.push(wait);
-      // One of seconds, which a server asks for, comes when the test is over.
-      const id = setTimeout(act, wait < 5000 ? 0 : 60_000);
-      left.add(id);
-      return id;
-    },
-    clearTimeout(/** @type {any} */ id) {
-      left.delete(id);
-      clearTimeout(id);
-    },
-  });
-  try {
-    await body(waits, left);
-  } finally {
-    for (const id of left) clearTimeout(/** @type {any} */ (id));
-    Object.assign(globalThis, { setTimeout, clearTimeout });
-  }
-}
-
-const busy = (headers = {}) => new Response('', { status: 503, headers });
-
-test('a server that stays busy is asked four times more, each time after twice as long', () =>
-  withoutWaiting(async (waits) => {
-    for (const from of [0, 1]) {
-      let asked = 0;
-      waits.length = 0;
-      const instead = (/** @type {unknown} */ _, /** @type {number} */ n) =>
-        n >= from ? (asked++, busy()) : undefined;
-      await rejectsCode(open({ instead }).then(readAll), 'ERR_LOAD', 'answered 503');
-      assert.deepEqual([asked, waits], [5, [200, 400, 800, 1600]], `from answer ${from} on`);
-    }
-  }));
-
-test('where nobody answers, one more try is made for the beginning, and four for a part', () =>
-  withoutWaiting(async (waits) => {
-    for (const [from, tries] of [
-      [0, 1],
-      [1, 4],
-    ]) {
-      waits.length = 0;
-      const instead = (/** @type {unknown} */ _, /** @type {number} */ n) => {
-        if (n >= from) throw new TypeError('fetch failed');
-      };
-      await rejectsCode(open({ instead }).then(readAll), 'ERR_LOAD', 'no response');
-      assert.equal(waits.length, tries, `from answer ${from} on`);
-    }
-  }));
-
-test('a server that asks to wait 15 seconds is waited for, and an abort ends the wait and its timer', () =>
-  withoutWaiting(async (waits, left) => {
-    const reason = new Error('left');
-    for (const from of [0, 1]) {
-      waits.length = 0;
-      const controller = new AbortController();
-      const { signal } = controller;
-      const fetch = serverOf({
-        instead: (_, n) => (n >= from ? busy({ 'retry-after': '15' }) : undefined),
-      });
-      const reading = openWeb(new URL('http://files.test/a.bin'), {
-        ...{ fetch, signal, isKept: false },
-      }).then(readAll);
-      while (waits.length === 0) await new Promise((resolve) => setImmediate(resolve));
-      controller.abort(reason);
-      await assert.rejects(reading, (error) => error === reason);
-      assert.deepEqual([waits, left.size], [[15_000], 0], `from answer ${from} on`);
-    }
-  }));
-
-test('parts that end before they bring anything are named as a connection that was cut', () =>
-  withoutWaiting(async () => {
-    const empty = () => new Response('', { status: 206, headers: { etag: '"1"' } });
-    const reader = await open({ instead: (_, n) => (n > 0 ? empty() : undefined) });
-    await assert.rejects(readAll(reader), {
-      ...{ code: 'ERR_LOAD' },
-      message: 'http://files.test/a.bin: the connection was cut; expected the rest',
-    });
-  }));
-
-test('an abort ends the wait for a part whose answer never comes', async () => {
-  const reason = new Error('left');
-  const controller = new AbortController();
-  const never = () => new Promise(() => undefined);
-  const instead = /** @type {any} */ (
-    (/** @type {unknown} */ _, /** @type {number} */ n) => {
-      if (n === 0) return undefined;
-      setImmediate(() => controller.abort(reason));
-      return never();
-    }
-  );
-  const reader = (await open({ instead })).from(0, controller.signal);
-  const late = new Promise((resolve) => setTimeout(resolve, 5000, 'still waiting').unref());
-  const reading = Promise.race([readAll(/** @type {any} */ (reader)), late]);
-  await assert.rejects(reading, (error) => error === reason);
-});
-
 test('without a plan, and after what was planned, a mebibyte is fetched at a time', async () => {
   /** @type {unknown[]} */
   const asked = [];
@@ -340,19 +195,7 @@ test('without a plan, and after what was planned, a mebibyte is fetched at a tim
 
 test('a part that is left for a later place is not stored, and those after it are', async () => {
   useCaches();
-  const serve = serverOf();
-  /** As a connection brings it: some has come of the part that is left. @type {How['instead']} */
-  const instead = async (range) => {
-    const answer = await serve('', { headers: { range } });
-    const whole = new Uint8Array(await answer.arrayBuffer());
-    let at = 0;
-    const pull = (/** @type {ReadableStreamDefaultController} */ stream) => {
-      stream.enqueue(whole.slice(at, (at += 2 ** 16)));
-      if (at >= whole.length) stream.close();
-    };
-    return new Response(new ReadableStream({ pull }), answer);
-  };
-  const reader = await open({ instead }, true);
+  const reader = await open({ instead: inPieces }, true);
   await reader.read(70_000);
   await reader.skip(1_930_000);
   await readAll(reader);
@@ -370,4 +213,12 @@ test('to ask for more than there is, or from past the end, gives what there is',
   assert.equal((await reader.read(2 ** 50)).length, bytes.length);
   const past = (await open()).from(bytes.length + 10, undefined);
   assert.equal((await past.read(10)).length, 0);
+});
+
+test('a file of which only its end says how long it is ends where bytes are passed over, too', async () => {
+  const content = bytes.slice(0, 100_000);
+  const reader = await open({ content, hidden: ['content-range'] });
+  await reader.read(70_000);
+  assert.equal(await reader.skip(200_000), 30_000);
+  assert.equal((await reader.read(10)).length, 0);
 });
