@@ -222,3 +222,24 @@ test('a file of which only its end says how long it is ends where bytes are pass
   assert.equal(await reader.skip(200_000), 30_000);
   assert.equal((await reader.read(10)).length, 0);
 });
+
+test('without a network a file whose length the server hides is read from the cache', async () => {
+  useCaches();
+  const hidden = ['content-range'];
+  await readAll(await open({ hidden }, true));
+  const instead = () => Promise.reject(new TypeError('fetch failed'));
+  const reader = await open({ instead }, true);
+  assert.equal(reader.size, undefined);
+  assert.ok((await reader.read(500_000)).every((one, i) => one === bytes[i]));
+  await reader.skip(100_000);
+  areAt(await reader.read(1000), 600_000);
+});
+
+test('what is in the cache already is not stored again', async () => {
+  const caches = useCaches();
+  await readAll(await open({}, true));
+  let puts = 0;
+  caches.put = async () => void puts++;
+  assert.ok((await readAll(await open({}, true))).equals(bytes));
+  assert.equal(puts, 0);
+});
