@@ -27,8 +27,10 @@ static inline void linear_backward(hw_run *run, const void *call) {
   const linear_call *f = call;
   hw_matrix weight = f->weight_gradient;
   const hw_linear_gradient gradient = {&weight, f->bias_gradient};
+  const size_t used = run->arena->used;
   hw_linear_backward(run, &f->linear, &gradient, &(hw_rows){f->x.data, f->x.stride, f->x.count},
                      &(hw_rows){f->dy.data, f->dy.stride, f->dy.count}, f->adds, f->dx.data);
+  CHECK(run->arena->used == used, "kept %zu bytes of scratch", run->arena->used - used);
 }
 
 static inline void linear_load(hw_matrix *matrix, const case_rows *rows) {

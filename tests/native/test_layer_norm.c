@@ -44,9 +44,11 @@ static void test_lengths(void) {
   for (size_t count = 1; count <= LONGEST; count++) {
     run_row(count, 1.0F, 0.0F, default_eps);
     run_row(count, 5.0F, -3.0F, 0.1);
+    run_row(count, 1.0F, 1.5F, default_eps);
   }
   run_row(768, 3.0F, 0.0F, default_eps);
   run_row(1021, 3.0F, 1.0F, default_eps);
+  run_row(1021, 1.0F, 2.0F, default_eps);
 }
 
 /* Two random numbers differ: with an eps of 0 only rows of one are undefined. */

@@ -1,4 +1,5 @@
 /* Gradients of a linear layer around the tile and its blocks, with strides and guards, against float64. */
+#include "kernels/transposed_product.h"
 #include "linear_case.h"
 
 static void test_tile_edges(void) {
@@ -106,6 +107,52 @@ static void test_small_types(void) {
   }
 }
 
+/* Of any number of rows: whole strips, and what is left of them. */
+static void check_transposed_product(size_t rows, size_t k, size_t count) {
+  const size_t columns = count * HW_TILE_COLUMNS;
+  const case_rows a = case_rows_random(k, rows);
+  const case_rows b = case_rows_random(k, columns);
+  const case_rows before = case_rows_random(rows, columns);
+  const case_rows c = case_rows_copy(&before);
+  hw_add_transposed_product(&(hw_transposed_product){
+      .a = a.data,
+      .a_stride = a.stride,
+      .panels = b.data,
+      .panel_stride = HW_TILE_COLUMNS,
+      .b_stride = b.stride,
+      .count = count,
+      .c = c.data,
+      .c_stride = c.stride,
+      .c_panel_stride = HW_TILE_COLUMNS,
+      .rows = rows,
+      .k = k,
+  });
+  for (size_t r = 0; r < rows; r++) {
+    for (size_t i = 0; i < columns; i++) {
+      double expected = case_element(&before, r, i);
+      double terms = fabs(expected);
+      for (size_t p = 0; p < k; p++) {
+        const double term = case_element(&a, p, r) * case_element(&b, p, i);
+        expected += term;
+        terms += fabs(term);
+      }
+      case_check_sum("c", r, i, c.data[r * c.stride + i], expected, terms, k);
+    }
+  }
+  case_rows_check_guards(&c, "c");
+  check_case();
+  free(a.data);
+  free(b.data);
+  free(before.data);
+  free(c.data);
+}
+
+static void test_transposed_product(void) {
+  for (size_t rows = 1; rows <= (size_t)3 * HW_TILE_ROWS; rows++) {
+    check_transposed_product(rows, 1 + rows % 5, 1 + rows % 3);
+  }
+}
+
 typedef struct huge_call {
   size_t count;
   size_t columns;
@@ -137,6 +184,7 @@ int main(void) {
   check_run("every number of threads gives the same bits", test_threads);
   check_run("what is not wanted is left alone", test_not_wanted);
   check_run("matrices of fewer bits give the gradients of what they hold", test_small_types);
+  check_run("transposed products of any number of rows add what float64's do", test_transposed_product);
   check_run("sizes that memory cannot hold are refused", test_huge);
   return check_result();
 }

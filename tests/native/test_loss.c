@@ -9,10 +9,16 @@ static const uint32_t ids[ROWS] = {6, 0, 3, 6, 1, 3, 3, 5, 2, 6};
 static const int32_t next[ROWS] = {0, 3, 6, 1, IGNORED, 3, 5, 2, 6, IGNORED};
 static const int32_t some[ROWS] = {0, -1, -1, 4, 4, -1, 5, 6, 6, -1};
 
-static hw_module *make(double dropout) {
+static hw_decoder_config config_of(double softcap) {
   hw_decoder_config config = gpt2_config(VOCAB, TOKENS, LAYERS, 6, HEADS, 9);
-  hw_module *module = NULL;
   config.model.eps = 1e-2;
+  config.logit_softcap = softcap;
+  return config;
+}
+
+static hw_module *make(double dropout, double softcap) {
+  hw_decoder_config config = config_of(softcap);
+  hw_module *module = NULL;
   config.model.dropout = dropout;
   CHECK_STATUS(hw_decoder_create(&config, &module), HW_OK);
   gradient_fill(module);
@@ -33,9 +39,13 @@ static void loss_reference(const gradient_case *c, const double *x, double *y) {
   const loss_case *own = (const loss_case *)c;
   const hw_decoder_config *config = c->config;
   const reference_tokens tokens = {BATCH, TOKENS, 0};
+  const double cap = config->logit_softcap;
   double count = 0.0;
   y[0] = 0.0;
   reference_gpt2(c->module, config, ids, &tokens, NULL, logits, weights, 0.0);
+  for (size_t i = 0; cap != 0.0 && i < (size_t)ROWS * VOCAB; i++) {
+    logits[i] = cap * tanh(logits[i] / cap);
+  }
   for (size_t row = 0; row < ROWS; row++) {
     double sum = 0.0;
     if (own->targets[row] == own->ignore_index) {
@@ -71,10 +81,10 @@ static void check_loss(const loss_case *c, const hw_loss_input *input) {
 }
 
 static void test_loss(void) {
-  for (size_t i = 0; i < 3; i++) {
-    hw_decoder_config own = gpt2_config(VOCAB, TOKENS, LAYERS, 6, HEADS, 9);
-    own.model.eps = 1e-2;
-    loss_case c = {.base = {.name = "loss", .module = make(0.0), .config = &own, .y_count = 1}};
+  for (size_t i = 0; i < 4; i++) {
+    const double softcap = i == 3 ? 0.75 : 0.0;
+    hw_decoder_config own = config_of(softcap);
+    loss_case c = {.base = {.name = "loss", .module = make(0.0, softcap), .config = &own, .y_count = 1}};
     c.base.reference = loss_reference;
     c.targets = i == 2 ? some : next;
     c.ignore_index = i == 2 ? -1 : IGNORED;
@@ -109,10 +119,56 @@ static void expect_near(const float *got, const float *expected, size_t count) {
   check_case();
 }
 
+/* The gradient of the loss's logits, in double. */
+static void write_logits_gradient(const float *logits, float *d) {
+  double count = 0.0;
+  for (size_t row = 0; row < ROWS; row++) {
+    count += next[row] == IGNORED ? 0.0 : 1.0;
+  }
+  for (size_t row = 0; row < ROWS; row++) {
+    double sum = 0.0;
+    for (size_t i = 0; i < VOCAB; i++) {
+      sum += exp((double)logits[row * VOCAB + i]);
+    }
+    for (size_t i = 0; i < VOCAB; i++) {
+      const double share = exp((double)logits[row * VOCAB + i]) / sum - ((int32_t)i == next[row] ? 1.0 : 0.0);
+      d[row * VOCAB + i] = next[row] == IGNORED ? 0.0F : (float)(share / count);
+    }
+  }
+}
+
+/* Through logits that the caller has, capped or not. */
+static void test_logits(void) {
+  const hw_input input = {.ids = ids, .batch = BATCH, .tokens = TOKENS, .logits_end = TOKENS};
+  const hw_loss_input all = {ids, NULL, BATCH, TOKENS, IGNORED, NULL, NULL, NULL};
+  float logits[ROWS * VOCAB];
+  float d_logits[ROWS * VOCAB];
+  for (size_t capped = 0; capped < 2; capped++) {
+    hw_module *module = make(0.0, capped == 1 ? 0.75 : 0.0);
+    hw_graph *graph = NULL;
+    float loss = 0.0F;
+    size_t count = 0;
+    CHECK_STATUS(hw_module_forward_recorded(context, module, &input, logits, NULL, &graph), HW_OK);
+    write_logits_gradient(logits, d_logits);
+    CHECK_STATUS(hw_module_backward(context, module, &input, graph, d_logits, NULL, NULL), HW_OK);
+    hw_graph_destroy(graph);
+    float *by_logits = gradients_of(module, &count);
+    CHECK_STATUS(hw_model_loss(context, module, &all, &loss, &graph), HW_OK);
+    CHECK_STATUS(hw_model_loss_backward(context, module, graph, 1.0F), HW_OK);
+    hw_graph_destroy(graph);
+    float *by_loss = gradients_of(module, &count);
+    expect_near(by_logits, by_loss, count);
+    free(by_logits);
+    free(by_loss);
+    hw_module_destroy(module);
+  }
+}
+
 /* More rows than there are logits for at a time. */
-static void test_chunks(void) {
+static void check_chunks(double softcap) {
   enum { batch = 3, tokens = 90, rows = batch * tokens, vocab = 4099, width = 4 };
-  const hw_decoder_config config = gpt2_config(vocab, tokens, 1, width, 1, 4);
+  hw_decoder_config config = gpt2_config(vocab, tokens, 1, width, 1, 4);
+  config.logit_softcap = softcap;
   static uint32_t many[rows];
   hw_module *module = NULL;
   hw_graph *graph = NULL;
@@ -145,8 +201,13 @@ static void test_chunks(void) {
   hw_module_destroy(module);
 }
 
+static void test_chunks(void) {
+  check_chunks(0.0);
+  check_chunks(0.25);
+}
+
 static void test_errors(void) {
-  hw_module *module = make(0.0);
+  hw_module *module = make(0.0, 0.0);
   hw_module *linear = NULL;
   hw_graph *graph = NULL;
   float loss = 0.0F;
@@ -198,7 +259,7 @@ static void test_errors(void) {
 
 /* As in torch: nothing to learn from is NaN, whose gradients are zeros. */
 static void test_all_ignored(void) {
-  hw_module *module = make(0.0);
+  hw_module *module = make(0.0, 0.0);
   hw_graph *graph = NULL;
   float loss = 0.0F;
   size_t count = 0;
@@ -217,7 +278,7 @@ static void test_all_ignored(void) {
 
 /* By differences. */
 static void test_dropout(void) {
-  hw_module *module = make(0.3);
+  hw_module *module = make(0.3, 0.0);
   hw_graph *graph = NULL;
   float loss = 0.0F;
   const hw_loss_input input = {ids, some, BATCH, TOKENS, -1, NULL, NULL, NULL};
@@ -237,6 +298,7 @@ int main(void) {
   check_seed(15);
   CHECK(hw_context_create(&context) == HW_OK, "context");
   check_run("the loss and its gradients are those of cross-entropy in double", test_loss);
+  check_run("a backward from logits gives the gradients of the loss's", test_logits);
   check_run("chunks of rows and micro-batches give the same gradients", test_chunks);
   check_run("a loss refuses other modules, targets beyond the vocabulary and graphs of something else", test_errors);
   check_run("a loss over nothing is NaN, and teaches nothing", test_all_ignored);

@@ -97,6 +97,11 @@ static void test_norms(void) {
       check_norm(context, 1 + columns % 3 * 9, columns, i % 2 == 0, i / 2 == 0);
     }
   }
+  /* Sums of more columns than one item has. */
+  for (size_t columns = 63; columns <= 130; columns += columns % 64 == 2 ? 61 : 1) {
+    check_norm(context, 5, columns, columns % 2 == 0, true);
+    check_norm(context, 5, columns, columns % 2 == 1, true);
+  }
   float x[4] = {1.0F, 2.0F, 3.0F, 4.0F};
   CHECK_STATUS(hw_rms_normalization(context, x, 2, 0, NULL, 1e-6, x), HW_ERROR_SHAPE);
   CHECK_STATUS(hw_rms_normalization(context, x, 2, 2, NULL, -1.0, x), HW_ERROR_VALUE);
@@ -176,9 +181,47 @@ static void test_norm_steps(void) {
   hw_context_destroy(context);
 }
 
+/* Without an eps a row times 2^n has the same normalized row, and gradients times 2^-n: numbers whose squares are no floats are
+ * normalized at another scale. */
+static void test_magnitudes(void) {
+  enum { columns = 13 };
+  const int exponents[] = {-110, -60, 60, 110};
+  float x[columns];
+  float dy[columns];
+  float moved[columns];
+  float expected[columns];
+  float dx[columns];
+  hw_context *context = NULL;
+  CHECK_STATUS(hw_context_create(&context), HW_OK);
+  check_fill(x, columns);
+  check_fill(dy, columns);
+  for (size_t i = 0; i < 2 * sizeof exponents / sizeof *exponents; i++) {
+    const int exponent = exponents[i / 2];
+    for (size_t c = 0; c < columns; c++) {
+      moved[c] = ldexpf(x[c], exponent);
+    }
+    CHECK_STATUS(i % 2 == 0
+                     ? hw_rms_normalization_backward(context, x, 1, columns, NULL, 0.0, dy, expected, NULL)
+                     : hw_layer_normalization_backward(context, x, 1, columns, NULL, 0.0, dy, expected, NULL, NULL),
+                 HW_OK);
+    CHECK_STATUS(i % 2 == 0
+                     ? hw_rms_normalization_backward(context, moved, 1, columns, NULL, 0.0, dy, dx, NULL)
+                     : hw_layer_normalization_backward(context, moved, 1, columns, NULL, 0.0, dy, dx, NULL, NULL),
+                 HW_OK);
+    for (size_t c = 0; c < columns; c++) {
+      const double got = ldexp((double)dx[c], exponent);
+      CHECK(fabs(got - (double)expected[c]) <= 1e-5, "2^%d, %zu: %g, expected %g", exponent, c, got,
+            (double)expected[c]);
+    }
+    check_case();
+  }
+  hw_context_destroy(context);
+}
+
 int main(void) {
   check_seed(34);
   check_run("gradients of norms equal double's differences, and weights' and biases' are added", test_norms);
+  check_run("gradients of norms of very large and very small numbers are those at another scale", test_magnitudes);
   check_run("norms in two steps give the bits of one, on all threads, and add to dx", test_norm_steps);
   return check_result();
 }

@@ -147,13 +147,15 @@ static void check_optimizer(const optimizer_case *c, hw_module *module) {
 }
 
 /* Projections that share panels, and a bias. */
-static hw_module *make_attention(size_t d_out) {
+static hw_module *make_attention_of(size_t d_in, size_t d_out) {
   const hw_multi_head_attention_config config = {
-      .d_in = 11, .d_out = d_out, .context_length = 4, .num_heads = 1, .qkv_bias = true, .out_proj = true};
+      .d_in = d_in, .d_out = d_out, .context_length = 4, .num_heads = 1, .qkv_bias = true, .out_proj = true};
   hw_module *module = NULL;
   CHECK_STATUS(hw_multi_head_attention_create(NULL, &config, &module), HW_OK);
   return module;
 }
+
+static hw_module *make_attention(size_t d_out) { return make_attention_of(11, d_out); }
 
 static const hw_adamw_config adamw = {.lr = 1e-2, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1};
 static const hw_sgd_config sgds[] = {
@@ -168,6 +170,12 @@ static const size_t widths[] = {1, 3, 5, 8, 13, 24};
 static void test_adamw(void) {
   for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
     hw_module *module = make_attention(widths[w]);
+    check_optimizer(&(optimizer_case){.adamw = &adamw, .without_gradient = SIZE_MAX}, module);
+    hw_module_destroy(module);
+  }
+  /* Rows that share panels, longer than what is gathered of them at a time. */
+  for (size_t d_in = 63; d_in <= 130; d_in += d_in == 65 ? 65 : 1) {
+    hw_module *module = make_attention_of(d_in, 5);
     check_optimizer(&(optimizer_case){.adamw = &adamw, .without_gradient = SIZE_MAX}, module);
     hw_module_destroy(module);
   }
@@ -278,9 +286,43 @@ static void test_clip(void) {
     }
     CHECK(!hw_module_has_gradient(module, 0), "clipping made a gradient");
     CHECK_STATUS(hw_clip_grad_norm(context, module, -1.0, &norm), HW_ERROR_VALUE);
+    CHECK_STATUS(hw_clip_grad_norm(context, module, (double)NAN, &norm), HW_ERROR_VALUE);
     CHECK_STATUS(hw_clip_grad_norm(context, module, 1.0, NULL), HW_ERROR_VALUE);
     hw_module_destroy(module);
   }
+}
+
+/* Parameters of several items, and of rows longer than what is gathered of them at a time. */
+static void test_squares(void) {
+  enum { in = 131, out = 253 };
+  static float gradient[in * out];
+  hw_module *module = NULL;
+  double squares = 0.0;
+  double sum = 0.0;
+  CHECK_STATUS(make_linear(NULL, in, out, false, &module), HW_OK);
+  check_fill(gradient, (size_t)in * out);
+  for (size_t i = 0; i < (size_t)in * out; i++) {
+    squares += (double)gradient[i] * (double)gradient[i];
+  }
+  CHECK_STATUS(hw_module_load_gradient(module, 0, 0, out, gradient), HW_OK);
+  CHECK_STATUS(hw_module_sum_gradient_squares(context, module, NULL, 0, &sum), HW_OK);
+  CHECK(fabs(sum - squares) <= 1e-5 * squares, "%.9g, expected %.9g", sum, squares);
+  CHECK_STATUS(hw_module_sum_gradient_squares(context, module, NULL, 0, NULL), HW_ERROR_VALUE);
+  hw_module_destroy(module);
+}
+
+/* As torch does: a norm is divided by a little more than it is. */
+static void test_clip_small(void) {
+  static float gradient[MOST];
+  hw_module *module = make_attention(5);
+  double norm = 0.0;
+  gradient[0] = 1e-6F;
+  CHECK_STATUS(hw_module_load_gradient(module, 0, 0, rows_of(module, 0), gradient), HW_OK);
+  CHECK_STATUS(hw_clip_grad_norm(context, module, 1e-6, &norm), HW_OK);
+  CHECK(fabs(norm - 1e-6) <= 1e-12, "norm %g", norm);
+  CHECK_STATUS(hw_module_store_gradient(module, 0, 0, rows_of(module, 0), gradient), HW_OK);
+  CHECK(fabs((double)gradient[0] - 0.5e-6) <= 1e-12, "%g, expected half of 1e-6", (double)gradient[0]);
+  hw_module_destroy(module);
 }
 
 static void test_clip_nan(void) {
@@ -368,6 +410,70 @@ static void test_settings(void) {
   CHECK(arrays[0][0] == 1.0f, "a value changed to %g", (double)arrays[0][0]);
 }
 
+/* Whatever a step does not need. */
+static void test_moments_stay(void) {
+  static float gradient[MOST];
+  hw_module *module = make_attention(5);
+  hw_optimizer *optimizer = NULL;
+  CHECK_STATUS(hw_optimizer_create(module, &optimizer), HW_OK);
+  CHECK_STATUS(hw_module_load_gradient(module, 0, 0, rows_of(module, 0), gradient), HW_OK);
+  CHECK_STATUS(hw_adamw_step(context, optimizer, &adamw, NULL, 0), HW_OK);
+  for (size_t i = 0; i < 4; i += 2) {
+    CHECK_STATUS(hw_sgd_step(context, optimizer, &sgds[i], NULL, 0), HW_OK);
+    for (size_t m = 0; m < 2; m++) {
+      CHECK(hw_optimizer_has_moment(optimizer, 0, (hw_moment)m), "SGD %zu has lost moment %zu", i, m);
+    }
+  }
+  hw_optimizer_destroy(optimizer);
+  hw_module_destroy(module);
+}
+
+static void test_refused(void) {
+  static float gradient[MOST];
+  hw_module *module = make_attention(5);
+  hw_optimizer *optimizer = NULL;
+  const hw_adamw_config bad = {.lr = -1.0};
+  const hw_sgd_config no_momentum = {.lr = 0.1, .nesterov = true};
+  const size_t count = hw_module_parameter_count(module);
+  const uint32_t beyond[] = {0, (uint32_t)count};
+  CHECK_STATUS(hw_optimizer_create(module, &optimizer), HW_OK);
+  CHECK_STATUS(hw_module_load_gradient(module, 0, 0, rows_of(module, 0), gradient), HW_OK);
+  CHECK_STATUS(hw_adamw_step(context, optimizer, &adamw, beyond, 2), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_sgd_step(context, optimizer, &sgds[0], beyond, 2), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_adamw_step(context, NULL, &adamw, NULL, 0), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_sgd_step(context, NULL, &sgds[0], NULL, 0), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_adamw_step(context, optimizer, &bad, NULL, 0), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_adamw_step(context, optimizer, NULL, NULL, 0), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_sgd_step(context, optimizer, &no_momentum, NULL, 0), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_sgd_step(context, optimizer, NULL, NULL, 0), HW_ERROR_VALUE);
+  CHECK(hw_optimizer_steps(optimizer, 0) == 0, "a step that was refused was counted");
+  CHECK_STATUS(hw_optimizer_set_steps(optimizer, count, 1), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_optimizer_set_steps(NULL, 0, 1), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_optimizer_load_moment(optimizer, 0, (hw_moment)2, 0, 1, gradient), HW_ERROR_VALUE);
+  hw_optimizer_destroy(optimizer);
+  hw_module_destroy(module);
+}
+
+/* An array that is missing; of no elements none is needed. */
+static void test_arrays_missing(void) {
+  float a[4] = {1.0F, 1.0F, 1.0F, 1.0F};
+  for (size_t missing = 0; missing < 4; missing++) {
+    float *of[4];
+    for (size_t i = 0; i < 4; i++) {
+      of[i] = i == missing ? NULL : a + i;
+    }
+    CHECK_STATUS(hw_adamw_step_array(context, &adamw, 1, 1, of[0], of[1], of[2], of[3]), HW_ERROR_VALUE);
+    CHECK_STATUS(hw_sgd_step_array(context, &sgds[2], 1, of[0], of[1], of[2]), missing < 3 ? HW_ERROR_VALUE : HW_OK);
+    check_case();
+  }
+  float moment = 7.0F;
+  CHECK_STATUS(hw_sgd_step_array(context, &sgds[0], 1, a, a + 1, &moment), HW_OK);
+  CHECK(moment == 7.0F, "SGD without momentum wrote one: %g", (double)moment);
+  CHECK_STATUS(hw_adamw_step_array(context, &adamw, 0, 1, a, a + 1, a + 2, a + 3), HW_ERROR_VALUE);
+  CHECK_STATUS(hw_adamw_step_array(context, &adamw, 1, 0, NULL, NULL, NULL, NULL), HW_OK);
+  CHECK_STATUS(hw_sgd_step_array(context, &sgds[2], 0, NULL, NULL, NULL), HW_OK);
+}
+
 int main(void) {
   check_seed(15);
   CHECK(hw_context_create(&context) == HW_OK, "context");
@@ -376,9 +482,14 @@ int main(void) {
   check_run("parameters that are not named or have no gradient stay as they are", test_some);
   check_run("an optimizer goes on to the bit from what another remembers", test_resume);
   check_run("gradients are clipped by the norm of them all", test_clip);
+  check_run("squares of a gradient of several items add up", test_squares);
+  check_run("a norm of almost nothing is clipped as torch does", test_clip_small);
   check_run("a gradient that is NaN makes all of them NaN", test_clip_nan);
   check_run("settings that no float can hold are refused", test_settings);
   check_run("arrays are stepped to their last element", test_arrays);
+  check_run("a step leaves the moments that it has no use for", test_moments_stay);
+  check_run("steps of parameters that there are not, and with settings that contradict, are refused", test_refused);
+  check_run("arrays that are missing are refused", test_arrays_missing);
   hw_context_destroy(context);
   return check_result();
 }

@@ -140,8 +140,12 @@ static void test_cross_entropy(void) {
   CHECK_STATUS(hw_cross_entropy(context, &call), HW_ERROR_VALUE);
   target = -1;
   CHECK_STATUS(hw_cross_entropy(context, &call), HW_ERROR_VALUE);
-  call.label_smoothing = NAN;
-  CHECK_STATUS(hw_cross_entropy(context, &call), HW_ERROR_VALUE);
+  target = 0;
+  const float smoothings[] = {NAN, -0.1F, 1.1F};
+  for (size_t i = 0; i < sizeof smoothings / sizeof *smoothings; i++) {
+    call.label_smoothing = smoothings[i];
+    CHECK_STATUS(hw_cross_entropy(context, &call), HW_ERROR_VALUE);
+  }
   call.classes = 0;
   CHECK_STATUS(hw_cross_entropy(context, &call), HW_ERROR_SHAPE);
   CHECK_STATUS(hw_cross_entropy(context, NULL), HW_ERROR_VALUE);
