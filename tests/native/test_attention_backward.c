@@ -138,8 +138,12 @@ static void test_block_edges(void) {
 static void test_options(void) {
   for (size_t i = 0; i < 64; i++) {
     attention_case c = plain;
+    /* Of three lengths one is neither nothing nor all. */
+    c.batch = 3;
     c.queries = 19;
     c.keys = 23;
+    c.key_width = i % 2 == 0 ? 5 : 19;
+    c.value_width = i % 2 == 0 ? 17 : 6;
     c.heads = 4;
     c.key_heads = i % 3 == 0 ? 1 : i % 3 == 1 ? 2 : 4;
     c.is_causal = (i & 1u) != 0;
@@ -154,6 +158,41 @@ static void test_options(void) {
     c.causal_offset = (int32_t)(check_random() % 9) - 4;
     c.magnitude = i % 5 == 0 ? 8.0F : 1.0F;
     gradient_case_run(c);
+  }
+}
+
+/* Keys [8, 24) of the first two strips of queries. */
+static void hide_tiles(const hw_attention *a) {
+  unsigned char *data = (unsigned char *)(uintptr_t)a->mask.data;
+  const float added = -INFINITY;
+  for (size_t i = 0; i < a->batch * a->heads * 2 * HW_TILE_ROWS * 16; i++) {
+    const size_t row = i / 16 % (2 * HW_TILE_ROWS);
+    const size_t head = i / 16 / (2 * HW_TILE_ROWS);
+    const size_t at = reference_mask_index(&a->mask, head / a->heads, head % a->heads, row, 8 + i % 16);
+    if (a->mask.kind == HW_MASK_BOOL) {
+      data[at] = 0;
+    } else {
+      memcpy(data + at * sizeof added, &added, sizeof added);
+    }
+  }
+}
+
+/* A mask that hides all of a tile between others. */
+static void test_hidden_tiles(void) {
+  for (size_t i = 0; i < 16; i++) {
+    attention_case c = plain;
+    c.queries = 3 * HW_TILE_ROWS + 2;
+    c.keys = 37;
+    c.mask = (i & 1u) != 0 ? HW_MASK_BOOL : HW_MASK_FLOAT;
+    c.softcap = (i & 2u) != 0 ? 0.8F : 0.0F;
+    c.dropout = (i & 4u) != 0 ? 0.3 : 0.0;
+    c.records = (i & 8u) != 0;
+    gradient_buffers b = gradient_create(&c);
+    hide_tiles(&b.forward.call);
+    gradient_run(&b, 1);
+    gradient_compare(&c, &b);
+    check_case();
+    gradient_destroy(&b);
   }
 }
 
@@ -192,16 +231,48 @@ static void test_threads(void) {
   gradient_destroy(&b);
 }
 
+/* Heads add to the same elements of a mask, in their order. */
+static void test_threads_mask(void) {
+  const attention_case c = {.batch = 3,
+                            .heads = 6,
+                            .key_heads = 6,
+                            .queries = 71,
+                            .keys = 83,
+                            .key_width = 16,
+                            .value_width = 12,
+                            .mask = HW_MASK_FLOAT,
+                            .broadcast = 3};
+  gradient_buffers b = gradient_create(&c);
+  const hw_attention *a = &b.forward.call;
+  const size_t count =
+      reference_mask_index(&a->mask, a->batch - 1, a->heads - 1, a->query_tokens - 1, a->key_tokens - 1) + 1;
+  float *first = check_floats(count);
+  b.mask = check_floats(count);
+  b.gradient.mask = b.mask;
+  for (size_t threads = 1; threads <= 5; threads++) {
+    memset(b.mask, 0, count * sizeof *b.mask);
+    gradient_run(&b, threads);
+    if (threads == 1) {
+      memcpy(first, b.mask, count * sizeof *first);
+    }
+    CHECK(memcmp(b.mask, first, count * sizeof *first) == 0, "%zu threads", threads);
+    check_case();
+  }
+  free(first);
+  gradient_destroy(&b);
+}
+
 /* What a query does not see may hold anything: keys, values, and queries that see nothing. */
 static void test_unseen(void) {
   const float poisons[] = {NAN, INFINITY, -INFINITY, 3e38F};
   for (size_t p = 0; p < 4; p++) {
-    enum { tokens = 21, width = 8, unseen = 5, blind = 11 };
+    enum { tokens = 21, width = 12, unseen = 5, blind = 11 };
     float x[3][tokens * width];
     float out[tokens * width];
     float dy[tokens * width];
     float clean[3][tokens * width];
     float rows[2 * tokens];
+    uint32_t kept[tokens];
     uint8_t mask[tokens * tokens];
     for (size_t i = 0; i < tokens * tokens; i++) {
       mask[i] = i / tokens != blind && i % tokens != unseen;
@@ -225,6 +296,8 @@ static void test_unseen(void) {
                                .output_strides = s,
                                .scale = 0.3F,
                                .mask = {HW_MASK_BOOL, mask, 0, 0, tokens, 1},
+                               .dropout = p % 2 == 0 ? 0.0 : 0.3,
+                               .kept = kept,
                                .row_maximum = rows,
                                .row_sum = rows + tokens};
     float got[3][tokens * width];
@@ -241,6 +314,7 @@ static void test_unseen(void) {
       }
       float(*target)[tokens * width] = round == 0 ? clean : got;
       const hw_attention_gradient gradient = {dy, target[0], target[1], target[2], s, s, s, s, NULL, NULL};
+      hw_manual_seed(context, 9);
       CHECK_STATUS(hw_scaled_dot_product_attention(context, &call), HW_OK);
       CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, &call, &gradient), HW_OK);
     }
@@ -308,6 +382,12 @@ static void test_wanted(void) {
   bad.row_sum = NULL;
   CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, &bad, &b.gradient), HW_ERROR_VALUE);
   bad = *a;
+  bad.key_heads = 0;
+  CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, &bad, &b.gradient), HW_ERROR_SHAPE);
+  bad = *a;
+  bad.row_maximum = NULL;
+  CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, &bad, &b.gradient), HW_ERROR_VALUE);
+  bad = *a;
   bad.dropout = 0.5;
   CHECK_STATUS(hw_scaled_dot_product_attention_backward(context, &bad, &b.gradient), HW_ERROR_VALUE);
   bad = *a;
@@ -336,7 +416,9 @@ int main(void) {
   check_run("gradients of all shapes equal float64's, and nothing else is written", test_shapes);
   check_run("around the blocks of queries and keys they do too", test_block_edges);
   check_run("with masks, caps, windows, lengths, grouped heads and dropout they do too", test_options);
+  check_run("where a mask hides whole tiles they do too", test_hidden_tiles);
   check_run("every number of threads gives the same bits", test_threads);
+  check_run("a mask's gradient adds up in the order of the heads on every number of threads", test_threads_mask);
   check_run("what no query sees, and a query that sees nothing, have zeros and spread nothing", test_unseen);
   check_run("a forward that leaves a trace leaves what a backward needs, too", test_traced);
   check_run("what is not wanted is left out; bad calls and huge sizes are refused", test_wanted);

@@ -137,18 +137,20 @@ static void write_logits_gradient(const float *logits, float *d) {
   }
 }
 
-/* Through logits that the caller has, capped or not. */
+/* Through logits that the caller has: plain, capped, and of positions that are given. */
 static void test_logits(void) {
   const hw_input input = {.ids = ids, .batch = BATCH, .tokens = TOKENS, .logits_end = TOKENS};
-  const hw_loss_input all = {ids, NULL, BATCH, TOKENS, IGNORED, NULL, NULL, NULL};
+  static const uint32_t positions[ROWS] = {3, 3, 0, 1, 4, 2, 0, 4, 1, 3};
   float logits[ROWS * VOCAB];
   float d_logits[ROWS * VOCAB];
-  for (size_t capped = 0; capped < 2; capped++) {
-    hw_module *module = make(0.0, capped == 1 ? 0.75 : 0.0);
+  for (size_t i = 0; i < 3; i++) {
+    const hw_forward_options options = {.position_ids = i == 2 ? positions : NULL};
+    const hw_loss_input all = {ids, NULL, BATCH, TOKENS, IGNORED, NULL, NULL, options.position_ids};
+    hw_module *module = make(0.0, i == 1 ? 0.75 : 0.0);
     hw_graph *graph = NULL;
     float loss = 0.0F;
     size_t count = 0;
-    CHECK_STATUS(hw_module_forward_recorded(context, module, &input, logits, NULL, &graph), HW_OK);
+    CHECK_STATUS(hw_module_forward_recorded(context, module, &input, logits, &options, &graph), HW_OK);
     write_logits_gradient(logits, d_logits);
     CHECK_STATUS(hw_module_backward(context, module, &input, graph, d_logits, NULL, NULL), HW_OK);
     hw_graph_destroy(graph);
@@ -216,7 +218,10 @@ static void test_errors(void) {
   const hw_loss_input good = {ids, targets, BATCH, TOKENS, IGNORED, NULL, NULL, NULL};
   memcpy(targets, next, sizeof next);
   CHECK_STATUS(make_linear(NULL, 2, 2, false, &linear), HW_OK);
+  graph = (hw_graph *)targets;
   CHECK_STATUS(hw_model_loss(context, linear, &good, &loss, &graph), HW_ERROR_VALUE);
+  CHECK(graph == NULL, "left what was there as a graph");
+  CHECK_STATUS(hw_model_loss(context, NULL, &good, &loss, &graph), HW_ERROR_VALUE);
   CHECK_STATUS(hw_model_loss(context, module, NULL, &loss, &graph), HW_ERROR_VALUE);
   CHECK_STATUS(hw_model_loss(context, module, &good, NULL, &graph), HW_ERROR_VALUE);
   CHECK_STATUS(hw_model_loss(NULL, module, &good, &loss, &graph), HW_ERROR_VALUE);

@@ -136,6 +136,18 @@ static void test_cross_entropy(void) {
   CHECK_STATUS(hw_cross_entropy(context, &call), HW_OK);
   CHECK(fabsf(loss - 2.126928F) < 1e-6F && x[1] == 0.0F, "a class of -inf: loss %g, gradient %g", (double)loss,
         (double)x[1]);
+  /* All of the loss is in the mean, and none at the target. */
+  x[0] = 1.0F;
+  x[1] = -INFINITY;
+  x[2] = 3.0F;
+  target = 1;
+  call.label_smoothing = 1.0F;
+  CHECK_STATUS(hw_cross_entropy(context, &call), HW_OK);
+  CHECK(loss == INFINITY, "a target of -inf: %g", (double)loss);
+  call.label_smoothing = 0.0F;
+  call.targets = NULL;
+  CHECK_STATUS(hw_cross_entropy(context, &call), HW_ERROR_VALUE);
+  call.targets = &target;
   target = 3;
   CHECK_STATUS(hw_cross_entropy(context, &call), HW_ERROR_VALUE);
   target = -1;
