@@ -75,6 +75,36 @@ static void test_not_wanted(void) {
   linear_destroy(&call, &before);
 }
 
+/* NaN in one column of dy, and an infinity in another, reach that row of the gradients alone: not what is missing in the last
+ * panel. No rows add nothing. */
+static void test_not_finite(void) {
+  for (size_t in = 7; in <= (size_t)HW_SHORT_ROW + 7; in += HW_SHORT_ROW) {
+    linear_before before;
+    linear_call call = linear_create(&(linear_case){5, in, 21, false}, &before);
+    call.dy.data[2 * call.dy.stride + 3] = NAN;
+    call.dy.data[1 * call.dy.stride + 18] = INFINITY;
+    const size_t count = call.x.count;
+    case_run_on(1, linear_backward, &call);
+    call.x.count = call.dy.count = 0;
+    case_run_on(1, linear_backward, &call);
+    call.x.count = call.dy.count = count;
+    const case_rows got = linear_store(&call.weight_gradient);
+    for (size_t o = 0; o < got.count; o++) {
+      const bool is_finite = o != 3 && o != 18;
+      CHECK(isfinite(call.bias_gradient[o]) == is_finite, "db %zu: %g", o, (double)call.bias_gradient[o]);
+      for (size_t i = 0; i < in; i++) {
+        CHECK(isfinite(got.data[o * got.stride + i]) == is_finite, "dW (%zu, %zu)", o, i);
+      }
+    }
+    for (size_t o = 21; o < hw_whole_panels(21); o++) {
+      CHECK(call.bias_gradient[o] == 0.0F, "db %zu, which is missing: %g", o, (double)call.bias_gradient[o]);
+    }
+    check_case();
+    free(got.data);
+    linear_destroy(&call, &before);
+  }
+}
+
 static void backward_to_x(hw_run *run, const void *call) {
   const linear_call *f = call;
   hw_matrix_multiply_transposed(run, &f->weight_gradient, &(hw_rows){f->dy.data, f->dy.stride, f->dy.count}, false,
@@ -183,6 +213,7 @@ int main(void) {
   check_run("gradients around the blocks do too", test_block_edges);
   check_run("every number of threads gives the same bits", test_threads);
   check_run("what is not wanted is left alone", test_not_wanted);
+  check_run("what is not finite stays in its row of the gradients", test_not_finite);
   check_run("matrices of fewer bits give the gradients of what they hold", test_small_types);
   check_run("transposed products of any number of rows add what float64's do", test_transposed_product);
   check_run("sizes that memory cannot hold are refused", test_huge);

@@ -110,6 +110,29 @@ static void test_norms(void) {
   hw_context_destroy(context);
 }
 
+/* Each of the two sums alone, and those of no rows. */
+static void test_one_gradient(void) {
+  enum { rows = 3, columns = 70 };
+  float x[rows * columns];
+  float dy[rows * columns];
+  float both[2 * columns] = {0.0F};
+  float one[2 * columns] = {0.0F};
+  hw_context *context = NULL;
+  CHECK_STATUS(hw_context_create(&context), HW_OK);
+  check_fill(x, (size_t)rows * columns);
+  check_fill(dy, (size_t)rows * columns);
+  CHECK_STATUS(hw_layer_normalization_backward(context, x, rows, columns, NULL, 1e-5, dy, NULL, both, both + columns),
+               HW_OK);
+  CHECK_STATUS(hw_layer_normalization_backward(context, x, rows, columns, NULL, 1e-5, dy, NULL, one, NULL), HW_OK);
+  CHECK(one[columns] == 0.0F && one[2 * columns - 1] == 0.0F, "wrote beyond the weights' gradient");
+  CHECK_STATUS(hw_layer_normalization_backward(context, x, rows, columns, NULL, 1e-5, dy, NULL, NULL, one + columns),
+               HW_OK);
+  CHECK_STATUS(hw_layer_normalization_backward(context, x, 0, columns, NULL, 1e-5, dy, NULL, one, one + columns),
+               HW_OK);
+  CHECK(memcmp(one, both, sizeof both) == 0, "one alone is another");
+  hw_context_destroy(context);
+}
+
 /* A forward that keeps rows, its output again, and a backward that adds to dx, as blocks use them. */
 typedef struct norm_call {
   hw_normalization normalization;
@@ -222,6 +245,7 @@ int main(void) {
   check_seed(34);
   check_run("gradients of norms equal double's differences, and weights' and biases' are added", test_norms);
   check_run("gradients of norms of very large and very small numbers are those at another scale", test_magnitudes);
+  check_run("either of the two gradients may be wanted alone", test_one_gradient);
   check_run("norms in two steps give the bits of one, on all threads, and add to dx", test_norm_steps);
   return check_result();
 }
