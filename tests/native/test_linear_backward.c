@@ -75,6 +75,27 @@ static void test_not_wanted(void) {
   linear_destroy(&call, &before);
 }
 
+/* dx, too, is in scratch, and NULL while the run is measured. */
+static void backward_in_scratch(hw_run *run, const void *call) {
+  const linear_call *f = call;
+  const hw_rows x = {f->x.data, f->x.stride, f->x.count};
+  const hw_rows dy = {f->dy.data, f->dy.stride, f->dy.count};
+  float *dx = hw_run_take_floats(run, f->dx.count, f->dx.columns);
+  hw_linear_backward(run, &f->linear, NULL, &x, &dy, false, dx);
+  if (!hw_run_measures(run)) {
+    memcpy(f->dx.data, dx, f->dx.count * f->dx.columns * sizeof *dx);
+  }
+}
+
+static void test_scratch(void) {
+  linear_before before;
+  linear_call call = linear_create(&(linear_case){1, 300, 200, false}, &before);
+  case_run_on(1, backward_in_scratch, &call);
+  linear_check_dx(&call, &before);
+  check_case();
+  linear_destroy(&call, &before);
+}
+
 /* NaN in one column of dy, and an infinity in another, reach that row of the gradients alone: not what is missing in the last
  * panel. No rows add nothing. */
 static void test_not_finite(void) {
@@ -213,6 +234,7 @@ int main(void) {
   check_run("gradients around the blocks do too", test_block_edges);
   check_run("every number of threads gives the same bits", test_threads);
   check_run("what is not wanted is left alone", test_not_wanted);
+  check_run("a run is measured with a dx that is in scratch itself", test_scratch);
   check_run("what is not finite stays in its row of the gradients", test_not_finite);
   check_run("matrices of fewer bits give the gradients of what they hold", test_small_types);
   check_run("transposed products of any number of rows add what float64's do", test_transposed_product);
