@@ -333,6 +333,28 @@ static void test_unseen(void) {
   }
 }
 
+/* A value that dropout drops for every query may hold anything. */
+static void test_dropped(void) {
+  const attention_case c = {
+      .batch = 1, .heads = 1, .queries = 1, .keys = 19, .key_width = 5, .value_width = 6, .dropout = 0.5};
+  gradient_buffers b = gradient_create(&c);
+  hw_attention *a = &b.forward.call;
+  float expected[5];
+  gradient_run(&b, 1);
+  memcpy(expected, b.gradient.query, sizeof expected);
+  size_t dropped = 0;
+  for (size_t key = 0; key < c.keys; key++) {
+    if ((a->kept[0] >> key & 1u) == 0) {
+      ((float *)(uintptr_t)a->value)[key * a->value_strides.token] = dropped % 2 == 0 ? INFINITY : NAN;
+      dropped++;
+    }
+  }
+  gradient_run(&b, 1);
+  CHECK(dropped > 1 && memcmp(b.gradient.query, expected, sizeof expected) == 0, "%zu values show", dropped);
+  check_case();
+  gradient_destroy(&b);
+}
+
 /* Bits that were kept by another call say nothing of one without dropout. */
 static void test_kept_of_nothing(void) {
   const attention_case c = plain;
@@ -444,6 +466,7 @@ int main(void) {
   check_run("every number of threads gives the same bits", test_threads);
   check_run("a mask's gradient adds up in the order of the heads on every number of threads", test_threads_mask);
   check_run("what no query sees, and a query that sees nothing, have zeros and spread nothing", test_unseen);
+  check_run("values that dropout drops do not show", test_dropped);
   check_run("without dropout it does not matter what is kept", test_kept_of_nothing);
   check_run("a forward that leaves a trace leaves what a backward needs, too", test_traced);
   check_run("what is not wanted is left out; bad calls and huge sizes are refused", test_wanted);
