@@ -296,3 +296,28 @@ roomTest('small maps are drawn for the size that they have', '', async (page) =>
   await page.waitForSelector('#explore-grid[data-measure=first] b');
   await areSized(page);
 });
+
+for (const by of ['sort=entropy', 'sort=effect', 'by=entropy', 'mode=why']) {
+  roomTest(
+    `the grid stays as it is while its heads are measured anew: ${by}`,
+    `?${by}`,
+    async (page) => {
+      await page.waitForSelector('#explore-grid b');
+      await page.evaluate(() => {
+        /** @type {Set<string>} */
+        const seen = new Set();
+        const look = () => {
+          const grid = document.getElementById('explore-grid');
+          if (grid) seen.add(`${grid.dataset.sort}, ${grid.clientHeight} pixels`);
+          requestAnimationFrame(look);
+        };
+        look();
+        Object.assign(globalThis, { seen });
+      });
+      await reread(page, () => page.evaluate(() => void (location.hash += '&mute=L0H1')));
+      await page.waitForSelector('#explore-grid b');
+      const seen = await page.evaluate(() => [...Reflect.get(globalThis, 'seen')]);
+      assert.equal(seen.length, 1, seen.join('; '));
+    },
+  );
+}

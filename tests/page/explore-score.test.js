@@ -121,3 +121,63 @@ roomTest(
     assert.deepEqual(names.toSorted(), ['Biases', 'Embedding', 'Score']);
   },
 );
+
+/** Where the form below all answers is at each frame while something is done. @param {Page} page @param {() => Promise<void>} act @returns {Promise<number[]>} */
+async function placesDuring(page, act) {
+  await page.evaluate(() => {
+    const places = /** @type {number[]} */ ([]);
+    const look = () => {
+      const form = document.getElementById('explore-patch');
+      if (form) places.push(Math.round(form.getBoundingClientRect().top + scrollY));
+      requestAnimationFrame(look);
+    };
+    look();
+    Object.assign(globalThis, { places });
+  });
+  await act();
+  return page.evaluate(async () => {
+    for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
+    return Reflect.get(globalThis, 'places');
+  });
+}
+
+/** Answers on which the form's place depends. @param {Page} page */
+async function answered(page) {
+  for (const one of ['#explore-keys', '#explore-score-told', '.lens-table'])
+    await page.waitForSelector(one);
+}
+
+roomTest(
+  'what is below the answers stays there while another head is asked about',
+  '?mode=why&head=L1H0',
+  async (page) => {
+    await answered(page);
+    const places = await placesDuring(page, async () => {
+      await page.$eval('#explore-grid [title="Layer 1, head 3"]', (head) =>
+        /** @type {HTMLElement} */ (head).click(),
+      );
+      await says(page, '#explore-score-title', /^Why L1H3 attends from/);
+      await answered(page);
+    });
+    // Another answer may be higher or lower by some lines.
+    const least = Math.min(places[0], places.at(-1) ?? NaN);
+    assert.ok(places.length > 3);
+    assert.ok(Math.min(...places) >= least, places.join());
+  },
+);
+
+roomTest('nothing moves when one comes back from the maps', '?mode=why', async (page) => {
+  await answered(page);
+  await page.click('#explore-maps-back');
+  await page.waitForFunction(() => !document.getElementById('explore-patch'));
+  const places = await placesDuring(page, async () => {
+    await page.click('#explore-why');
+    await answered(page);
+    // A question to the Worker, behind all that was asked by then.
+    await page.click('#explore-keys tbody tr:nth-child(2) button');
+    await page.waitForFunction(() => location.hash.includes('key='));
+    await answered(page);
+  });
+  assert.ok(places.length > 3);
+  assert.ok(Math.min(...places) >= Math.min(places[0], places.at(-1) ?? NaN), places.join());
+});

@@ -22,6 +22,7 @@ import { hasMeasure } from './has-measure.js';
 import { firstName, otherOf, secondName, whatOf } from './maps.js';
 import { largestValue } from './measures.js';
 import { MODELS, pageModel } from './models.js';
+import { createOrdering } from './ordering.js';
 import { existingState, hasHead, possibleState } from './possible-state.js';
 import { lastToken, Session } from './session.js';
 import { titleOf } from './titles.js';
@@ -223,21 +224,6 @@ export class Explorer {
   /** The end of their scale; 0: there are none, or all are 0. */
   largest = computed(() => largestValue(this.values.value ?? []));
 
-  /** What orders the heads in the grid: a score, as soon as it is there. */
-  by = computed(() => (this.values.value ? this.shown.value.sort : 'place'));
-
-  /** All heads in that order, by their places in the model: what changes most is first. */
-  order = derived(() => {
-    const { layers = 0, heads = 0 } = this.run.value ?? {};
-    const values = this.by.value === 'place' ? undefined : this.values.value;
-    const sizeOf = (/** @type {number} */ i) => {
-      const value = values?.[i] ?? 0;
-      return Number.isNaN(value) ? -Infinity : this.isSigned.value ? Math.abs(value) : value;
-    };
-    const all = Array.from({ length: layers * heads }, (_, i) => i);
-    return all.sort((a, b) => sizeOf(b) - sizeOf(a) || a - b);
-  });
-
   /** The prediction that is asked about. */
   about = derived(() => {
     const { target, against } = this.shown.value;
@@ -410,6 +396,12 @@ export class Explorer {
       ? async () => ({ found: await this.session.losses() })
       : undefined,
   );
+
+  ordering = createOrdering(this);
+  /** What orders the heads in the grid: a score, as soon as it is there. */
+  by = this.ordering.by;
+  /** All heads in that order, by their places in the model. */
+  order = this.ordering.order;
 
   choices = createChoices(this);
 }

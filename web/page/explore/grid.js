@@ -137,7 +137,7 @@ export function headGrid(room) {
     const { layers, heads } = run;
     const classes = [
       'explore-grid',
-      room.values.value && 'measured',
+      room.measure.value !== 'none' && 'measured',
       room.isSigned.value && 'signed',
       areFine(room.largest.value) && 'fine',
       layers > heads && 'deep',

@@ -6,6 +6,7 @@
 
 import { formatWeight } from '../../shared/format.js';
 import { isSameHead, shortName } from '../../shared/head-names.js';
+import { steadily } from '../../shared/steady.js';
 import { drawn, html, taking } from '../../shared/template.js';
 import { quotedAt, tokenName } from '../bars.js';
 import { digitsFor, placeIn } from './bars.js';
@@ -49,7 +50,7 @@ function keysOfHead(room) {
   const answer = headKeys.answer.value;
   const { run, about } = answer ?? {};
   const isNow = about === room.attribution.value && answer && isSameHead(answer, shown.value);
-  if (!answer || !run || !about || !isNow) return html`<p class="note">…</p>`;
+  if (!answer || !run || !about || !isNow) return undefined;
   const { weights, shares, part } = answer;
   const { at } = about.about;
   const looked = score.looked.value?.key;
@@ -89,4 +90,4 @@ function keysOfHead(room) {
 /** @param {Explorer} room */
 export const headView = (room) =>
   html`<h3 id="explore-keys-title" tabindex="-1">What ${drawn(() => shortName(room.shown.value))} attends to</h3>
-    ${drawn(() => keysOfHead(room))}`;
+    ${steadily(() => keysOfHead(room), html`<div style="min-height: 19rem"><p class="note">…</p></div>`)}`;

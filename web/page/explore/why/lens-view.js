@@ -8,6 +8,7 @@
 
 import { formatCount } from '../../shared/format.js';
 import { computed, derived, signal } from '../../shared/signals.js';
+import { steadily } from '../../shared/steady.js';
 import { drawn, html, made } from '../../shared/template.js';
 import { Asked } from '../asked.js';
 import { bar, quoted, tokenName, tokenText } from '../bars.js';
@@ -140,12 +141,10 @@ const legend = (target) => html`<p class="note lens-note">
   Each cell shows the likeliest token; its colour is that token’s probability. #: the rank of ${quoted(target)}. Thin frame: it ranks first. Thick frame: the cell that is listed.
 </p>`;
 
-/** @param {Explorer} room @param {ReturnType<typeof createLens>} lens */
+/** @param {Explorer} room @param {ReturnType<typeof createLens>} lens @returns {unknown} undefined: the layers are not read yet */
 function opened(room, { chosen, answer }) {
   const now = answer.value;
-  if (!now?.rows.length) {
-    return html`<p class="note">Reading the layers … <progress max="1" .value=${now?.done ?? 0} aria-label="Layers read so far"></progress></p>`;
-  }
+  if (!now?.rows.length) return undefined;
   const { run, rows, from } = now;
   const at = room.about.value.at;
   const { predictions = [], target: id } = room.next.answer.value ?? {};
@@ -165,6 +164,10 @@ function opened(room, { chosen, answer }) {
     ${legend(target)}`;
 }
 
+/** @param {ReturnType<typeof createLens>} lens */
+const reading = ({ answer }) =>
+  html`<p class="note">Reading the layers … <progress max="1" .value=${drawn(() => answer.value?.done ?? 0)} aria-label="Layers read so far"></progress></p>`;
+
 /** @param {Explorer} room */
 export function lensView(room) {
   const lens = createLens(room);
@@ -175,6 +178,6 @@ export function lensView(room) {
       if (open !== isOpen.peek()) wish.value = open;
     }}>
     <summary id="explore-lens-summary"><h3 id="explore-lens-title">Logit lens: what the model would predict after each layer</h3></summary>
-    ${drawn(() => (isOpen.value ? opened(room, lens) : ''))}
+    ${steadily(() => (isOpen.value ? opened(room, lens) : ''), reading(lens))}
   </details>`;
 }

@@ -8,6 +8,7 @@
 
 import { formatNumber } from '../../shared/format.js';
 import { isSameHead } from '../../shared/head-names.js';
+import { steadily } from '../../shared/steady.js';
 import { drawn, html, made, nothing, taking } from '../../shared/template.js';
 import { leavingTo } from '../leaving-to.js';
 import { exact, partBar, placeIn, signed } from './bars.js';
@@ -43,17 +44,18 @@ function rowView({ shown }, rows, part, i, place) {
   </tr>`;
 }
 
-/** Embedding, layers, biases and sum: what is below stays where it is when they come. @param {Explorer} room */
-function rowsToCome({ run, model }) {
-  const { layers = 0 } = run.value ?? {};
-  return 3 + layers * (model.value?.config?.dFf === 0 ? 1 : 2);
-}
+/** A place for embedding, layers, biases and sum. @param {Explorer} room */
+const toCome = (room) =>
+  drawn(() => {
+    const { layers = 0 } = room.run.value ?? {};
+    const rows = 3 + layers * (room.model.value?.config?.dFf === 0 ? 1 : 2);
+    return html`<div style="min-height: ${1.5 * rows}rem">${summingBar(room)}</div>`;
+  });
 
 /** @param {Explorer} room @param {SumRows} rows */
 function sumTable(room, rows) {
   const answer = room.attribution.value;
-  if (!answer)
-    return html`<div style="min-height: ${1.5 * rowsToCome(room)}rem">${summingBar(room)}</div>`;
+  if (!answer) return undefined;
   const list = rows.of(partsOf(answer));
   const place = placeIn(rangeOf(list));
   const { total } = answer;
@@ -114,6 +116,6 @@ export function sumView(room) {
             first</label>`,
       )}
     </div>
-    <div id="explore-sum">${drawn(() => sumTable(room, rows))}</div>
+    <div id="explore-sum">${steadily(() => sumTable(room, rows), toCome(room))}</div>
     <p class="note sum-told" id="explore-sum-told">${drawn(() => told(room, rows))}</p>`;
 }

@@ -3,6 +3,7 @@
  *
  * @import { Explorer } from '../explorer.js'
  * @import { RunSummary } from '../session.js'
+ * @import { Attribution } from '../worker/attribution.js'
  * @import { About } from '../worker/questions.js'
  */
 
@@ -13,6 +14,7 @@ import { bar, leaveBar, Waiting } from '../waiting.js';
 
 export class Summing {
   #room;
+  /** @type {Asked<Attribution & { about: About }>} */
   #asked;
   waiting = new Waiting(300);
   /** What was cancelled. @type {import('../../shared/signals.js').Signal<{ run?: RunSummary, about?: About }>} */
@@ -27,6 +29,10 @@ export class Summing {
       const isWanted = isWhy || room.measure.value === 'attribution';
       const canAsk = room.predicts.value === 'next' && room.next.ended.value === run;
       if (!isWanted || !canAsk || this.isSkipped.value) return undefined;
+      // They are there already when one comes back from the maps.
+      const known = this.#asked.answer.peek();
+      const isKnown = known?.run === run && known.about === about;
+      if (isKnown && (known.directions || !isWhy)) return undefined;
       return async () => {
         const end = this.waiting.begin('Adding up the parts');
         try {

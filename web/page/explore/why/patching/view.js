@@ -12,6 +12,7 @@ import { formatCount } from '../../../shared/format.js';
 import { isSameHead, longName, shortName } from '../../../shared/head-names.js';
 import { showWeightLegend } from '../../../shared/legend.js';
 import { computed, signal } from '../../../shared/signals.js';
+import { steadily } from '../../../shared/steady.js';
 import { drawn, html, leaving, made, nothing } from '../../../shared/template.js';
 import { quoted, tokenText } from '../../bars.js';
 import { leavingTo } from '../../leaving-to.js';
@@ -237,11 +238,12 @@ function paint(map, weights, tokens, name) {
   });
 }
 
-/** The chosen head's map in both texts. @param {Explorer} room */
+/** The chosen head's map in both texts. @param {Explorer} room @returns {unknown} undefined: it is to come */
 function maps({ patching, run, shown }) {
   const [answer, pair] = [patching.maps.value, patching.pair.value];
-  const isNow = answer && pair && answer.run === run.value && isSameHead(answer, shown.value);
-  if (!isNow || pair.problem || pair.clean.length > MOST_MAP) return '';
+  if (!pair || pair.problem || pair.clean.length > MOST_MAP) return '';
+  const isNow = answer && answer.run === run.value && isSameHead(answer, shown.value);
+  if (!isNow) return undefined;
   const name = longName(shown.value);
   const map = (
     /** @type {string} */ text,
@@ -266,6 +268,6 @@ export function patchingView(room) {
     </p>
     ${form(room)}
     ${drawn(() => texts(room))} ${drawn(() => scores(room))} ${drawn(() => resumed(room))}
-    ${tables(room)} ${drawn(() => maps(room))}
+    ${tables(room)} ${steadily(() => maps(room))}
   </section>`;
 }

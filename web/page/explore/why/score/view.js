@@ -10,6 +10,7 @@
  */
 
 import { shortName } from '../../../shared/head-names.js';
+import { steadily } from '../../../shared/steady.js';
 import { drawn, html } from '../../../shared/template.js';
 import { quotedAt, tokenName } from '../../bars.js';
 import { digitsFor, placeIn, signed } from '../bars.js';
@@ -19,6 +20,10 @@ import { largestPairs, partInWords, sideParts } from './parts.js';
 
 /** Parts that are shown one by one. */
 const MOST = 6;
+
+/** Stands where the tables of both sides and of the pairs are to be. */
+const TO_COME = html`<p class="note">…</p>
+  <div class="score-tables to-come"><div></div><div></div><div></div></div>`;
 
 /** @typedef {NonNullable<Explorer['score']['answer']['value']>} Answer */
 /** A part's name, and the way to the head that it is. @typedef {(part: QkPart | Part) => unknown} PartName */
@@ -105,7 +110,7 @@ export function scoreView(room) {
   };
   const parts = () => {
     const now = score.answer.value;
-    if (!now) return html`<p class="note">…</p>`;
+    if (!now) return undefined;
     const [query, key] = ends(now, tokenName);
     const [from, to] = ends(now, quotedAt);
     const digits = digitsOf(now);
@@ -122,5 +127,5 @@ export function scoreView(room) {
       <div class="score-tables">${tables(now, names, partName)}</div>`;
   };
   return html`<h3 id="explore-score-title" tabindex="-1">${drawn(title)}</h3>
-    ${drawn(parts)}`;
+    ${steadily(parts, TO_COME)}`;
 }

@@ -1,0 +1,20 @@
+/** What takes a moment to come leaves its place as high as it was: what is below it does not jump. */
+
+import { drawn, html, made } from './template.js';
+
+/** @param {HTMLElement} element @param {boolean} isThere whether all that belongs in it is; else it stays as high as it is now */
+export function steady(element, isThere) {
+  element.style.minHeight = isThere ? '' : `${element.offsetHeight}px`;
+}
+
+/**
+ * A part that is drawn as `drawn` does, in a place that is kept for it.
+ *
+ * @param {() => unknown} draw undefined: it is to come
+ * @param {unknown} [toCome] stands there until then, at first about as high as what comes
+ */
+export const steadily = (draw, toCome = '') =>
+  drawn(() => {
+    const there = draw();
+    return html`<div class="steady" ${made(steady, there !== undefined)}>${there ?? toCome}</div>`;
+  });
