@@ -7,7 +7,7 @@ import { after, before } from 'node:test';
 import { engine as browserEngine } from '../browsers/engines.js';
 import { fileOf, smallModel } from '../gpt2.js';
 import { engine } from '../helpers.js';
-import { choose, filesTest, reread, roomTest, scored } from './explore-room.js';
+import { choose, filesTest, framesDuring, reread, roomTest, scored } from './explore-room.js';
 import { contentWidth, textOf, widths } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -298,26 +298,14 @@ roomTest('small maps are drawn for the size that they have', '', async (page) =>
 });
 
 for (const by of ['sort=entropy', 'sort=effect', 'by=entropy', 'mode=why']) {
-  roomTest(
-    `the grid stays as it is while its heads are measured anew: ${by}`,
-    `?${by}`,
-    async (page) => {
-      await page.waitForSelector('#explore-grid b');
-      await page.evaluate(() => {
-        /** @type {Set<string>} */
-        const seen = new Set();
-        const look = () => {
-          const grid = document.getElementById('explore-grid');
-          if (grid) seen.add(`${grid.dataset.sort}, ${grid.clientHeight} pixels`);
-          requestAnimationFrame(look);
-        };
-        look();
-        Object.assign(globalThis, { seen });
-      });
+  const title = `the grid stays as it is while its heads are measured anew: ${by}`;
+  roomTest(title, `?${by}`, async (page) => {
+    await page.waitForSelector('#explore-grid b');
+    const frames = await framesDuring(page, 'explore-grid', async () => {
       await reread(page, () => page.evaluate(() => void (location.hash += '&mute=L0H1')));
       await page.waitForSelector('#explore-grid b');
-      const seen = await page.evaluate(() => [...Reflect.get(globalThis, 'seen')]);
-      assert.equal(seen.length, 1, seen.join('; '));
-    },
-  );
+    });
+    const seen = new Set(frames.map(({ sort, height }) => `${sort}, ${height} pixels`));
+    assert.equal(seen.size, 1, [...seen].join('; '));
+  });
 }

@@ -1,7 +1,7 @@
 // The Explore room on a phone: large maps, the list of keys, and where the text's lines are broken.
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
-import { openMenu, roomTest } from './explore-room.js';
+import { framesDuring, neverRose, openMenu, reread, roomTest, says } from './explore-room.js';
 import { contentWidth } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -105,3 +105,12 @@ phoneTest(
     assert.deepEqual(text.broken, []);
   },
 );
+
+phoneTest('nothing moves up and down again while a head is muted', '', async (page) => {
+  await says(page, '#explore-loss', /^Loss: /);
+  const frames = await framesDuring(page, 'explore-how', async () => {
+    await reread(page, () => page.click('#explore-mute'));
+    await says(page, '#explore-loss', /with all heads/);
+  });
+  neverRose(frames);
+});

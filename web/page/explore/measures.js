@@ -9,7 +9,8 @@
 import { isAblation, SIGNED } from './address.js';
 import { quoted } from './bars.js';
 import { byId } from '../shared/dom.js';
-import { drawn, field, html, leaving, taking } from '../shared/template.js';
+import { steady } from '../shared/steady.js';
+import { drawn, field, html, leaving, made, taking } from '../shared/template.js';
 import { formatCount, formatFixed } from '../shared/format.js';
 import { digitsFor } from './why/bars.js';
 import { signedScale } from './why/signed-scale.js';
@@ -130,7 +131,7 @@ export const gridBar = (room) =>
 
 /** @param {Explorer} room */
 export function measureControls(room) {
-  const { choices, measure, shown, by } = room;
+  const { choices, measure, shown, by, values } = room;
   /** Chooses a measure by a button that goes: the focus goes to the menu. @param {ExploreState['by']} name */
   const take = (name) => {
     choices.measure(name);
@@ -167,5 +168,9 @@ export function measureControls(room) {
         ? html`<p class="note" id="explore-skipped">Some small maps and scores were not computed.</p>`
         : '',
     )}
-    <p class="note measure-legend" id="explore-measure-legend" data-by=${drawn(() => by.value)}>${drawn(() => legend(room))}</p>`;
+    ${drawn(() => {
+      const isThere = measure.value === 'none' || values.value !== undefined;
+      return html`<p class="note measure-legend" id="explore-measure-legend" data-by=${by.value}
+        ${made(steady, isThere)}>${legend(room)}</p>`;
+    })}`;
 }

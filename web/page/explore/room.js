@@ -12,7 +12,8 @@ import { menu } from '../shared/menu.js';
 import { isNarrow } from '../shared/narrow.js';
 import { plural } from '../shared/format.js';
 import { computed, effect } from '../shared/signals.js';
-import { drawn, html, render } from '../shared/template.js';
+import { steady } from '../shared/steady.js';
+import { drawn, html, made, render } from '../shared/template.js';
 import { EXPLORE_DEFAULTS as DEFAULTS } from './address.js';
 import { continuation } from './continue.js';
 import { copyLink } from './copy-link.js';
@@ -35,7 +36,7 @@ import { tableView } from './table-view.js';
 import { takeHandedOver } from './take-handed-over.js';
 import { tellingHeads } from './telling-heads.js';
 import { modelChoice, textChoice, textEditor } from './text-controls.js';
-import { textView, tintChoice, tintNote } from './text-view.js';
+import { isLossToCome, textView, tintChoice, tintNote } from './text-view.js';
 import { lensView } from './why/lens-view.js';
 import { waitingBar } from './waiting.js';
 import { whyView } from './why/view.js';
@@ -100,9 +101,12 @@ function textSection(room, show) {
       )}
     </div>
     ${editor} ${textView(room)}
-    <div class="note explore-under" ?hidden=${needsRun}>
-      ${tintChoice(room)} ${tintNote(room)} ${told}
-    </div>
+    ${drawn(
+      () =>
+        html`<div class="note explore-under" ?hidden=${needsRun} ${made(steady, !isLossToCome(room))}>
+          ${tintChoice(room)} ${tintNote(room)} ${told}
+        </div>`,
+    )}
     ${openedLine(room)}
     <p class="note" id="explore-kept" ?hidden=${drawn(() => !lostWords(room))}>
       ${drawn(() => lostWords(room))}

@@ -7,6 +7,7 @@
 
 import { formatFixed, formatPercent } from '../shared/format.js';
 import { longName } from '../shared/head-names.js';
+import { steadily } from '../shared/steady.js';
 import { drawn, html } from '../shared/template.js';
 
 /** @type {[ScoreName, string, string, (value: number) => string][]} name in words, what it is, and how it is written */
@@ -47,12 +48,13 @@ const scoresOf = ({ hasMeasure }) => SCORES.filter(([score]) => hasMeasure(score
 
 /** @param {Explorer} room */
 const table = (room) =>
-  drawn(() => {
-    const { scores, shown, run: now, isBusy } = room;
+  steadily(() => {
+    const { scores, shown, run: now, isBusy, skipped } = room;
     const { run, scores: all } = scores.answer.value ?? {};
     const { layer, head } = shown.value;
     const own = all?.[layer * (run?.heads ?? 0) + head];
-    if (!own || run !== now.value || isBusy.value) return '';
+    if (!own || run !== now.value || isBusy.value)
+      return skipped.value === now.value || scores.hasFailed.value ? '' : undefined;
     return html`<table class="score-list">
       <caption>${longName(shown.value)}, mean over this text’s queries from the second on</caption>
       <tbody>

@@ -227,6 +227,13 @@ function lossWords({ losses, run, state, model }) {
   return `Loss: ${found.mean.toFixed(2)} nats${guessWords(found.mean, vocabSize)}${before}.`;
 }
 
+/** Whether the text's loss is not known yet. @param {Explorer} room */
+export const isLossToCome = ({ losses, run, predicts, skipped }) =>
+  predicts.value === 'next' &&
+  losses.answer.value?.run !== run.value &&
+  skipped.value !== run.value &&
+  !losses.hasFailed.value;
+
 /** What the text is tinted by. @param {Explorer} room */
 const tintWords = (room) => {
   if (room.shown.value.tint === 'loss') {

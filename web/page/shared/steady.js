@@ -2,7 +2,7 @@
 
 import { drawn, html, made } from './template.js';
 
-/** @param {HTMLElement} element @param {boolean} isThere whether all that belongs in it is; else it stays as high as it is now */
+/** @param {HTMLElement} element @param {boolean} isThere whether all that belongs in it is; else it gets no less high */
 export function steady(element, isThere) {
   element.style.minHeight = isThere ? '' : `${element.offsetHeight}px`;
 }
@@ -11,10 +11,14 @@ export function steady(element, isThere) {
  * A part that is drawn as `drawn` does, in a place that is kept for it.
  *
  * @param {() => unknown} draw undefined: it is to come
- * @param {unknown} [toCome] stands there until then, at first about as high as what comes
+ * @param {unknown} [toCome] stands there until then
  */
 export const steadily = (draw, toCome = '') =>
   drawn(() => {
     const there = draw();
     return html`<div class="steady" ${made(steady, there !== undefined)}>${there ?? toCome}</div>`;
   });
+
+/** What stands in such a place, with the height that it has before anything was there. @param {string} height of CSS @param {unknown} [words] */
+export const placeOf = (height, words = html`<p class="note">…</p>`) =>
+  html`<div class="place" style="--height: ${height}">${words}</div>`;

@@ -6,7 +6,7 @@
 
 import { formatWeight } from '../../shared/format.js';
 import { isSameHead, shortName } from '../../shared/head-names.js';
-import { steadily } from '../../shared/steady.js';
+import { placeOf, steadily } from '../../shared/steady.js';
 import { drawn, html, taking } from '../../shared/template.js';
 import { quotedAt, tokenName } from '../bars.js';
 import { digitsFor, placeIn } from './bars.js';
@@ -90,4 +90,4 @@ function keysOfHead(room) {
 /** @param {Explorer} room */
 export const headView = (room) =>
   html`<h3 id="explore-keys-title" tabindex="-1">What ${drawn(() => shortName(room.shown.value))} attends to</h3>
-    ${steadily(() => keysOfHead(room), html`<div style="min-height: 19rem"><p class="note">…</p></div>`)}`;
+    ${steadily(() => keysOfHead(room), placeOf('19rem'))}`;

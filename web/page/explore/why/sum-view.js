@@ -8,7 +8,7 @@
 
 import { formatNumber } from '../../shared/format.js';
 import { isSameHead } from '../../shared/head-names.js';
-import { steadily } from '../../shared/steady.js';
+import { placeOf, steadily, steady } from '../../shared/steady.js';
 import { drawn, html, made, nothing, taking } from '../../shared/template.js';
 import { leavingTo } from '../leaving-to.js';
 import { exact, partBar, placeIn, signed } from './bars.js';
@@ -48,8 +48,10 @@ function rowView({ shown }, rows, part, i, place) {
 const toCome = (room) =>
   drawn(() => {
     const { layers = 0 } = room.run.value ?? {};
-    const rows = 3 + layers * (room.model.value?.config?.dFf === 0 ? 1 : 2);
-    return html`<div style="min-height: ${1.5 * rows}rem">${summingBar(room)}</div>`;
+    const { dModel = 0, dFf = 0 } = room.model.value?.config ?? {};
+    // A feed-forward as narrow as that is there for its form alone, and adds 0.
+    const rows = 3 + layers * (dFf < dModel ? 1 : 2);
+    return placeOf(`${1.5 * rows}rem`, summingBar(room));
   });
 
 /** @param {Explorer} room @param {SumRows} rows */
@@ -102,20 +104,20 @@ function told(room, rows) {
 /** @param {Explorer} room */
 export function sumView(room) {
   const rows = new SumRows(room);
-  const title = () => {
+  const head = () => {
     const { value } = room.attribution;
-    return value ? html`The ${scoreName(room, value)}, part by part` : 'Part by part';
+    return html`<div class="part-head" ${made(steady, value !== undefined)}>
+      <h3 id="explore-sum-title" tabindex="-1">${value ? html`The ${scoreName(room, value)}, part by part` : 'Part by part'}</h3>
+      <label class="check"
+        ><input type="checkbox" id="explore-parts" .checked=${rows.isSorted.value}
+          @change=${taking(({ checked }) => room.set({ parts: checked ? 'size' : 'order' }))} />Largest
+        first</label>
+    </div>`;
   };
-  return html`<div class="part-head">
-      <h3 id="explore-sum-title" tabindex="-1">${drawn(title)}</h3>
-      ${drawn(
-        () =>
-          html`<label class="check"
-            ><input type="checkbox" id="explore-parts" .checked=${rows.isSorted.value}
-              @change=${taking(({ checked }) => room.set({ parts: checked ? 'size' : 'order' }))} />Largest
-            first</label>`,
-      )}
-    </div>
+  const foot = () =>
+    html`<p class="note sum-told" id="explore-sum-told"
+      ${made(steady, room.attribution.value !== undefined)}>${told(room, rows)}</p>`;
+  return html`${drawn(head)}
     <div id="explore-sum">${steadily(() => sumTable(room, rows), toCome(room))}</div>
-    <p class="note sum-told" id="explore-sum-told">${drawn(() => told(room, rows))}</p>`;
+    ${drawn(foot)}`;
 }

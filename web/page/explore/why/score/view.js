@@ -10,8 +10,8 @@
  */
 
 import { shortName } from '../../../shared/head-names.js';
-import { steadily } from '../../../shared/steady.js';
-import { drawn, html } from '../../../shared/template.js';
+import { steadily, steady } from '../../../shared/steady.js';
+import { drawn, html, made } from '../../../shared/template.js';
 import { quotedAt, tokenName } from '../../bars.js';
 import { digitsFor, placeIn, signed } from '../bars.js';
 import { partTable, rangeFrom0 } from '../part-table.js';
@@ -23,7 +23,7 @@ const MOST = 6;
 
 /** Stands where the tables of both sides and of the pairs are to be. */
 const TO_COME = html`<p class="note">…</p>
-  <div class="score-tables to-come"><div></div><div></div><div></div></div>`;
+  <div class="score-tables"><div class="place"></div><div class="place"></div><div class="place"></div></div>`;
 
 /** @typedef {NonNullable<Explorer['score']['answer']['value']>} Answer */
 /** A part's name, and the way to the head that it is. @typedef {(part: QkPart | Part) => unknown} PartName */
@@ -102,12 +102,14 @@ export function scoreView(room) {
   /** The answer's query and key. @param {Answer} answer @param {typeof tokenName | typeof quotedAt} write */
   const ends = ({ run, looked }, write) =>
     [looked.query, looked.key].map((at) => write(run.tokens[at], at));
-  const title = () => {
+  const words = () => {
     const now = score.answer.value;
     if (!now) return `Why ${headName()} attends there`;
     const [query, key] = ends(now, tokenName);
     return html`Why ${headName()} attends from ${query} to ${key}`;
   };
+  const title = () =>
+    html`<h3 id="explore-score-title" tabindex="-1" ${made(steady, score.answer.value !== undefined)}>${words()}</h3>`;
   const parts = () => {
     const now = score.answer.value;
     if (!now) return undefined;
@@ -126,6 +128,6 @@ export function scoreView(room) {
       </p>
       <div class="score-tables">${tables(now, names, partName)}</div>`;
   };
-  return html`<h3 id="explore-score-title" tabindex="-1">${drawn(title)}</h3>
+  return html`${drawn(title)}
     ${steadily(parts, TO_COME)}`;
 }
