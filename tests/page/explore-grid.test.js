@@ -7,7 +7,8 @@ import { after, before } from 'node:test';
 import { engine as browserEngine } from '../browsers/engines.js';
 import { fileOf, smallModel } from '../gpt2.js';
 import { engine } from '../helpers.js';
-import { choose, filesTest, framesDuring, reread, roomTest, scored } from './explore-room.js';
+import { choose, filesTest, reread, roomTest, scored } from './explore-room.js';
+import { framesDuring } from './frames.js';
 import { contentWidth, textOf, widths } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */

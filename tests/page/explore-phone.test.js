@@ -1,7 +1,8 @@
 // The Explore room on a phone: large maps, the list of keys, and where the text's lines are broken.
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
-import { framesDuring, neverRose, openMenu, reread, roomTest, says } from './explore-room.js';
+import { openMenu, reread, roomTest, says } from './explore-room.js';
+import { framesDuring, neverRose } from './frames.js';
 import { contentWidth } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */

@@ -1,5 +1,4 @@
 // What the tests of the Explore room share: waiting until it is drawn and scored.
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { engine } from '../browsers/engines.js';
 import { fill, pageTest } from './harness.js';
@@ -152,39 +151,3 @@ export const isHeld = (page) => page.waitForFunction('waiting.length > 0');
 
 /** @param {Page} page */
 export const letGo = (page) => page.evaluate('letGo()');
-
-/**
- * An element at each frame while something is done: none of a frame in which it is not there.
- *
- * @param {Page} page
- * @param {string} id
- * @param {() => Promise<unknown>} act
- * @returns {Promise<{ top: number, height: number, sort?: string }[]>} in pixels of the whole page
- */
-export async function framesDuring(page, id, act) {
-  await page.evaluate((/** @type {string} */ wanted) => {
-    const frames = /** @type {object[]} */ ([]);
-    const look = () => {
-      const element = document.getElementById(wanted);
-      if (element) {
-        const { top, height } = element.getBoundingClientRect();
-        frames.push({ top: top + scrollY, height, sort: element.dataset.sort });
-      }
-      requestAnimationFrame(look);
-    };
-    look();
-    Object.assign(globalThis, { seenFrames: frames });
-  }, id);
-  await act();
-  return page.evaluate(async () => {
-    for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
-    return Reflect.get(globalThis, 'seenFrames');
-  });
-}
-
-/** Whether nothing was above where it was at first and is at last. @param {{ top: number }[]} frames */
-export function neverRose(frames) {
-  const tops = frames.map(({ top }) => Math.round(top));
-  assert.ok(tops.length > 3);
-  assert.ok(Math.min(...tops) >= Math.min(tops[0], tops[tops.length - 1]) - 1, tops.join());
-}

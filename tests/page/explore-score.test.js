@@ -1,9 +1,9 @@
 // Why a head looks where it looks: its score, split over what wrote the residual stream, against the same model in Node.
 import assert from 'node:assert/strict';
 import { qkAttribution } from 'headwise/understanding';
-import { address, addressHas, framesDuring, neverRose, partRows } from './explore-room.js';
-import { roomTest, says } from './explore-room.js';
+import { address, addressHas, partRows, roomTest, says } from './explore-room.js';
 import { first, firstPin, model, rowOf, run } from './explore-run.js';
+import { framesDuring, neverRose } from './frames.js';
 import { textOf } from './harness.js';
 
 /** @import { Page } from 'puppeteer-core' */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { engine } from '../browsers/engines.js';
 import { browser, contentWidth, site, textOf } from './harness.js';
+import { framesDuring, neverRose } from './frames.js';
 import { pause, reached, resting, roomTest, stepOf, trainOn } from './train-room.js';
 
 /** @import { Page } from 'puppeteer-core' */
@@ -292,3 +293,37 @@ if (engine.hasEvents)
       }
     },
   );
+
+roomTest(
+  'settings stay in their place on a phone while another run begins',
+  '#train',
+  async (page) => {
+    await resize(page, { width: Math.max(390, engine.leastWidth), height: 844 });
+    await pause(page);
+    const begin = async () => {
+      const step = await stepOf(page);
+      await page.click('#train-restart');
+      await page.waitForFunction(
+        (/** @type {number} */ before) =>
+          Number(document.getElementById('train-room')?.dataset.step) < before,
+        {},
+        step,
+      );
+      await reached(page, 1);
+    };
+    neverRose(await framesDuring(page, 'train-lr', begin));
+  },
+);
+
+roomTest(
+  'nothing says that a head is missing while the run that has it begins',
+  '#train?task=reversal',
+  async (page) => {
+    const frames = await framesDuring(page, 'train-explore', async () => {
+      await page.evaluate(() => void (location.hash = '#train?task=induction'));
+      await page.waitForSelector('.train-heads [data-head=L1H0]');
+      await reached(page, 1);
+    });
+    neverRose(frames);
+  },
+);

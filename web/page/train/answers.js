@@ -6,7 +6,8 @@
  */
 
 import { formatCount } from '../shared/format.js';
-import { drawn, html } from '../shared/template.js';
+import { steadily } from '../shared/steady.js';
+import { html } from '../shared/template.js';
 import { labelOf } from '../shared/tokenize.js';
 import { IGNORED } from './tasks/task.js';
 
@@ -18,9 +19,9 @@ const text = (prompt, written, step) => html`<p class="note">
 
 /** The example's tokens, below each the one that the model says next, where that is asked. @param {Training} room @param {Run} run */
 export const answers = (room, run) =>
-  drawn(() => {
+  steadily(() => {
     const [seen, about] = [room.seenOf(run), run.about.value];
-    if (!seen || !about) return '';
+    if (!seen || !about) return undefined;
     const { ids, targets, characters, prompt } = about;
     if (prompt) return text(prompt, seen.written, seen.step);
     const isRight = targets.map((target, i) => target === seen.says[i]);

@@ -15,6 +15,7 @@ import { drawFitted } from '../shared/fitted.js';
 import { formatCount } from '../shared/format.js';
 import { headAt, isSameHead, shortName, spokenName } from '../shared/head-names.js';
 import { showWeightLegend } from '../shared/legend.js';
+import { steadily } from '../shared/steady.js';
 import { drawn, html, made, nothing, svg } from '../shared/template.js';
 import { labelOf } from '../shared/tokenize.js';
 import { FORMED, thinnedSnapshots } from './history.js';
@@ -114,10 +115,10 @@ function follow(room, run, event) {
 
 /** @param {Training} room @param {Run} run @param {string} label */
 export const headsGrid = (room, run, label) =>
-  drawn(() => {
+  steadily(() => {
     const about = run.about.value;
     const { layers, heads } = run.settings;
-    if (!about) return '';
+    if (!about) return undefined;
     return html`<div class="train-heads" role="group" aria-label=${label} style="--heads: ${heads}; --narrow: ${Math.min(heads, MOST_NARROW)}; --layers: ${layers}"
       @keydown=${(/** @type {KeyboardEvent} */ event) => follow(room, run, event)}>
       ${Array.from({ length: layers * heads }, (_, i) => tile(room, run, about, i))}
@@ -142,6 +143,9 @@ function showLarge(map, seen, i, { ids, characters }, name) {
 export function largeHead(room, run, id) {
   const has = ({ layer, head } = room.chosen.value) =>
     layer < run.settings.layers && head < run.settings.heads;
+  /** Whether another run is about to take its place, of which the chosen head may be. */
+  const isGoing = () => !room.runs.value.includes(run);
+  const isMissing = () => !has() && !isGoing();
   const isMuted = () => run.muted.value.some((one) => isSameHead(one, room.chosen.value));
   const muteWords = () => {
     const now = `from step ${formatCount(room.step.value)} on`;
@@ -157,15 +161,15 @@ export function largeHead(room, run, id) {
         ${drawn(muteWords)}
       </button>
     </div>
-    ${drawn(() => {
+    ${steadily(() => {
       const [seen, about] = [room.seenOf(run), run.about.value];
       const { layer, head } = room.chosen.value;
-      if (!has())
+      if (isMissing())
         return html`<p class="note">This run has no head ${shortName({ layer, head })}.</p>`;
-      if (!seen || !about) return '';
+      if (!has() || !seen || !about) return undefined;
       const i = layer * run.settings.heads + head;
       return html`<attention-map ${made(showLarge, seen, i, about, `Head ${shortName({ layer, head })}`)}></attention-map>`;
     })}
-    <div ?hidden=${drawn(() => !has())} ${made(showWeightLegend)}></div>
+    <div ?hidden=${drawn(isMissing)} ${made(showWeightLegend)}></div>
   </div>`;
 }

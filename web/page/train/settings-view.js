@@ -8,6 +8,7 @@
 import { directed } from '../shared/direction.js';
 import { capitalized, formatCount } from '../shared/format.js';
 import { LOST } from '../shared/kept-texts.js';
+import { steady } from '../shared/steady.js';
 import { drawn, field, html, made, taking } from '../shared/template.js';
 import { CHOICES, nextSeed, TASKS } from './settings.js';
 import { LEAST_TEXT } from './tasks/text.js';
@@ -111,17 +112,14 @@ const comparison = (room) =>
 
 /** @param {Training} room */
 export const settingsView = (room) => html`<section aria-labelledby="train-settings-title">
-  <div class="section-head">
-    <h2 id="train-settings-title">The model</h2>
-    <p class="note">
-      ${drawn(() => {
-        const about = room.runs.value[0]?.about.value;
-        if (!about) return '';
-        const from = about.first.step > 0 ? 'as they were saved' : 'drawn at random';
-        return `${formatCount(about.parameters)} parameters, ${from}. Changing a setting starts a new run.`;
-      })}
-    </p>
-  </div>
+  ${drawn(() => {
+    const about = room.runs.value[0]?.about.value;
+    const from = about?.first.step ? 'as they were saved' : 'drawn at random';
+    return html`<div class="section-head" ${made(steady, about !== undefined)}>
+      <h2 id="train-settings-title">The model</h2>
+      <p class="note">${about ? `${formatCount(about.parameters)} parameters, ${from}. Changing a setting starts a new run.` : ''}</p>
+    </div>`;
+  })}
   <div class="train-settings">
     ${comparison(room)} ${count(room, 'layers', 'Layers')} ${count(room, 'heads', 'Heads per layer')}
     ${count(room, 'width', 'Width')} ${count(room, 'lr', 'Learning rate')}
