@@ -162,6 +162,32 @@ test('a sum that was cancelled is not taken; it is asked for again on wish, of a
   assert.ok(!summing.isSkipped.value);
 });
 
+test('a sum that is known is not asked for again when one comes back to its view', async () => {
+  const { room, asked, total } = makeSums();
+  const leaveAndComeBack = () => [false, true].forEach((isWhy) => (room.isWhy.value = isWhy));
+  asked[0].answer({ total: 1, directions: [] });
+  await rest();
+  leaveAndComeBack();
+  assert.deepEqual([asked.length, total()], [1, 1]);
+  room.about.value = { at: 4 };
+  asked[1].answer({ total: 2, directions: [] });
+  await rest();
+  leaveAndComeBack();
+  room.about.value = { at: 3 };
+  assert.equal(asked.length, 3, 'the last one alone is known');
+});
+
+test('a sum by which heads were measured is asked for again with its directions', async () => {
+  const { room, asked } = makeSums({ isWhy: false, measure: 'attribution' });
+  asked[0].answer({ total: 1 });
+  await rest();
+  room.isWhy.value = true;
+  assert.deepEqual(
+    asked.map(({ args }) => args[1]),
+    [false, true],
+  );
+});
+
 test('a wait for a sum is told after a moment, until it is there or has failed', async ({
   mock,
 }) => {

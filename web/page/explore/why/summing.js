@@ -29,8 +29,8 @@ export class Summing {
       const isWanted = isWhy || room.measure.value === 'attribution';
       const canAsk = room.predicts.value === 'next' && room.next.ended.value === run;
       if (!isWanted || !canAsk || this.isSkipped.value) return undefined;
-      // They are there already when one comes back from the maps.
-      const known = this.#asked.answer.peek();
+      // They are there already when one comes back from the maps. It asks for the first time while it is made.
+      const known = this.#asked?.answer.peek();
       const isKnown = known?.run === run && known.about === about;
       if (isKnown && (known.directions || !isWhy)) return undefined;
       return async () => {
