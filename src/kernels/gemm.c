@@ -103,21 +103,24 @@ static void gemm_row(const hw_gemm_product *g, size_t row, size_t column, size_t
   const size_t whole = (column_end - column) / HW_TILE_COLUMNS;
   const size_t left = (column_end - column) % HW_TILE_COLUMNS;
   float *c = g->c + row * g->c_stride + column;
+  if (!g->adds) {
+    hw_row_start(start_of(g, column), g->start_stride, whole, c);
+  }
   hw_row_product product = {
       .a = g->a + row * g->a_stride,
       .k = g->k,
       .panels = g->panels + column / HW_TILE_COLUMNS * panel_floats(g),
       .panel_stride = panel_floats(g),
       .count = whole,
-      .start = g->adds ? c : start_of(g, column),
-      .start_stride = g->adds ? HW_TILE_COLUMNS : g->start_stride,
+      .start = c,
+      .start_stride = HW_TILE_COLUMNS,
       .y = c,
   };
   hw_row_times_panels(&product);
   if (left > 0) {
     float last[HW_TILE_COLUMNS] = {0.0F};
     product.panels += whole * product.panel_stride;
-    product.start += whole * product.start_stride;
+    product.start = start_of(g, column + whole * HW_TILE_COLUMNS);
     product.count = 1;
     product.y = last;
     if (g->adds) {

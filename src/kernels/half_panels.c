@@ -203,16 +203,24 @@ static __attribute__((noinline)) void float16_times(const hw_half_row_product *p
   row_times(HW_HALF_FLOAT16, product, first, apart);
 }
 
+/* By no pointer: what is looked up for such a call has left the caches while the panels before were read, and each row of panels
+ * would wait for it, a quarter of the time. */
+static void half_times(const hw_half_row_product *product, size_t first, size_t apart) {
+  if (product->half == HW_HALF_FLOAT16) {
+    float16_times(product, first, apart);
+  } else {
+    bfloat16_times(product, first, apart);
+  }
+}
+
 /* Panels that are multiplied together lie far apart: see hw_row_times_panels. Of those that remain each counts as all of them:
  * they are few. */
 void hw_row_times_half_panels(const hw_half_row_product *product) {
-  void (*times)(const hw_half_row_product *, size_t, size_t) =
-      product->half == HW_HALF_FLOAT16 ? float16_times : bfloat16_times;
   const size_t apart = product->count / HW_ROW_PANELS;
   for (size_t panel = 0; panel < apart; panel++) {
-    times(product, panel, apart);
+    half_times(product, panel, apart);
   }
   for (size_t panel = apart * HW_ROW_PANELS; panel < product->count; panel++) {
-    times(product, panel, 0);
+    half_times(product, panel, 0);
   }
 }

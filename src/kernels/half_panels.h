@@ -45,7 +45,7 @@ typedef struct hw_half_row_product {
   const float *a; /* [panels.words] */
   hw_small_panels panels;
   size_t count;       /* of them */
-  const float *start; /* eight sums of each panel, start_stride floats apart */
+  const float *start; /* eight sums of each panel, start_stride floats apart; y is fastest: see hw_row_start */
   size_t start_stride;
   float *y; /* [count · 8] */
 } hw_half_row_product;

@@ -100,12 +100,11 @@ static __attribute__((noinline)) void row_times(const hw_int8_product *product, 
   for (size_t i = 0; i < (size_t)PANELS * PLANES * HW_TILE_VECTORS; i++) {
     hw_store(out + i * HW_LANES, sums[i / 4][i / 2 % 2][i % 2]);
   }
+  const size_t panels = apart == 0 ? 1 : PANELS;
 #pragma GCC unroll 1
-  for (size_t i = 0; i < PANELS; i++) {
-    const size_t number = first + i * apart;
-    finish(out + i * PLANES * HW_TILE_COLUMNS, product->headers + i * HW_INT8_HEADER, product->of_rows[r].scale,
-           product->start + number * product->start_stride,
-           product->y + r * product->y_stride + number * HW_TILE_COLUMNS);
+  for (size_t i = 0; i < panels; i++) {
+    float *y = product->y + r * product->y_stride + (first + i * apart) * HW_TILE_COLUMNS;
+    finish(out + i * PLANES * HW_TILE_COLUMNS, product->headers + i * HW_INT8_HEADER, product->of_rows[r].scale, y, y);
   }
 }
 

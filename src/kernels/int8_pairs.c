@@ -113,12 +113,11 @@ static __attribute__((noinline)) void row_times(const hw_int8_product *product, 
     hw_store(out + i * HW_TILE_COLUMNS, sums[i][0]);
     hw_store(out + i * HW_TILE_COLUMNS + HW_LANES, sums[i][1]);
   }
+  const size_t panels = apart == 0 ? 1 : HW_ROW_PANELS;
 #pragma GCC unroll 1
-  for (size_t i = 0; i < HW_ROW_PANELS; i++) {
-    const size_t number = first + i * apart;
-    finish(out + i * HW_TILE_COLUMNS, product->headers + i * HW_INT8_HEADER, product->of_rows + r,
-           product->start + number * product->start_stride,
-           product->y + r * product->y_stride + number * HW_TILE_COLUMNS);
+  for (size_t i = 0; i < panels; i++) {
+    float *y = product->y + r * product->y_stride + (first + i * apart) * HW_TILE_COLUMNS;
+    finish(out + i * HW_TILE_COLUMNS, product->headers + i * HW_INT8_HEADER, product->of_rows + r, y, y);
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include "core/memory.h"
 #include "core/tile.h"
-#include "kernels/elementwise.h"
-#include "kernels/gemm.h"
 
 enum { LARGEST_WEIGHT = 127 };
 
@@ -43,41 +41,6 @@ hw_int8_scale hw_int8_scale_of(const float *row, size_t k) {
   /* Of less, the factor is infinite. */
   const float factor = most >= 0x1p-110F && zero == 0.0F ? largest / most : 0.0F;
   return (hw_int8_scale){factor, most / largest + zero};
-}
-
-void hw_int8_row_by_row(const hw_int8_product *product, size_t width,
-                        void (*times)(const hw_int8_product *product, size_t r, size_t first, size_t apart)) {
-  const size_t apart = product->count / width;
-  const bool starts_at_zero = product->start_stride == 0;
-  float headers[HW_ROW_PANELS * HW_INT8_HEADER];
-  hw_int8_product sums = *product;
-  sums.headers = headers;
-  if (!starts_at_zero) {
-    sums.start = hw_gemm_zeros;
-    sums.start_stride = 0;
-  }
-  for (size_t r = 0; r < product->rows; r++) {
-    for (size_t panel = 0; panel < product->count;) {
-      const size_t step = panel < apart ? apart : 0;
-      float *header = headers;
-      for (size_t i = 0; i < width; i++) {
-        const float *from = hw_small_panel_at(&product->panels, panel + i * step).header;
-        for (const float *end = from + HW_INT8_HEADER; from < end; from += HW_LANES) {
-          hw_store(header, hw_load(from));
-          header += HW_LANES;
-        }
-      }
-      times(&sums, r, panel, step);
-      panel++;
-      if (panel == apart) {
-        panel *= width;
-      }
-    }
-    if (!starts_at_zero) {
-      float *y = product->y + r * product->y_stride;
-      hw_row_add(y, product->start, y, product->count * HW_TILE_COLUMNS);
-    }
-  }
 }
 
 const hw_int8_way *hw_int8_fast_way(void) {

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/row_panels.h"
 #include "kernels/small_panels.h"
 #include "kernels/weights.h"
 
@@ -88,11 +89,36 @@ typedef struct hw_int8_scale {
 
 hw_int8_scale hw_int8_scale_of(const float *row, size_t k);
 
-/* Calls times for every row and for `width` panels at a time that lie far apart: see hw_row_times_panels. Of those that remain
- * each counts as all of them: they are few. Starts of their own are added when the row is done: between the panels' streams each
- * would be waited for, a tenth of the time. So would their headers, which are copied before what lies behind them is read. */
-void hw_int8_row_by_row(const hw_int8_product *product, size_t width,
-                        void (*times)(const hw_int8_product *product, size_t r, size_t first, size_t apart));
+/* Calls times for every row, whose sums y then holds the starts of, and for `width` panels at a time that lie far apart: see
+ * hw_row_times_panels. Of those that remain each counts as all of them: they are few. Between the panels' streams headers would be
+ * waited for, an eighth of the time: they are copied before what lies behind them is read. Inlined, so that times is called by no
+ * pointer: see half_panels.c. */
+HW_INLINE void hw_int8_row_by_row(const hw_int8_product *product, size_t width,
+                                  void (*times)(const hw_int8_product *product, size_t r, size_t first, size_t apart)) {
+  const size_t apart = product->count / width;
+  float headers[HW_ROW_PANELS * HW_INT8_HEADER];
+  hw_int8_product with_headers = *product;
+  with_headers.headers = headers;
+  for (size_t r = 0; r < product->rows; r++) {
+    hw_row_start(product->start, product->start_stride, product->count, product->y + r * product->y_stride);
+    for (size_t panel = 0; panel < product->count;) {
+      const size_t step = panel < apart ? apart : 0;
+      float *header = headers;
+      for (size_t i = 0; i < width; i++) {
+        const float *from = hw_small_panel_at(&product->panels, panel + i * step).header;
+        for (const float *end = from + HW_INT8_HEADER; from < end; from += HW_LANES) {
+          hw_store(header, hw_load(from));
+          header += HW_LANES;
+        }
+      }
+      times(&with_headers, r, panel, step);
+      panel++;
+      if (panel == apart) {
+        panel *= width;
+      }
+    }
+  }
+}
 
 /* Four floats as integers. */
 HW_INLINE hw_f32x4 hw_int8_integers(hw_f32x4 x, hw_f32x4 factor) {

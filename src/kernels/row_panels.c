@@ -2,6 +2,15 @@
 
 #include "core/tile.h"
 
+void hw_row_start(const float *start, size_t start_stride, size_t count, float *y) {
+  for (; count != 0; count--) {
+    hw_store(y, hw_load(start));
+    hw_store(y + HW_LANES, hw_load(start + HW_LANES));
+    start += start_stride;
+    y += HW_TILE_COLUMNS;
+  }
+}
+
 /* The panels first, first + apart, … `width` of them; a constant where this is called, so that the sums live in
  * registers. */
 HW_INLINE void row_times(size_t width, const hw_row_product *product, size_t first, size_t apart) {
@@ -37,10 +46,6 @@ static __attribute__((noinline)) void row_times_many(const hw_row_product *produ
   row_times(HW_ROW_PANELS, product, first, apart);
 }
 
-static __attribute__((noinline)) void row_times_two(const hw_row_product *product, size_t first) {
-  row_times(2, product, first, 1);
-}
-
 static __attribute__((noinline)) void row_times_one(const hw_row_product *product, size_t first) {
   row_times(1, product, first, 0);
 }
@@ -53,12 +58,7 @@ void hw_row_times_panels(const hw_row_product *product) {
   for (size_t panel = 0; panel < apart; panel++) {
     row_times_many(product, panel, apart);
   }
-  size_t panel = apart * HW_ROW_PANELS;
-  if (panel + 2 <= product->count) {
-    row_times_two(product, panel);
-    panel += 2;
-  }
-  if (panel < product->count) {
+  for (size_t panel = apart * HW_ROW_PANELS; panel < product->count; panel++) {
     row_times_one(product, panel);
   }
 }

@@ -16,6 +16,10 @@ typedef struct hw_row_product {
   float *y; /* [count · 8] */
 } hw_row_product;
 
+/* Writes to y where the sums of `count` panels start. All at once: between the panels' streams of memory each start would be waited
+ * for, a tenth of the time. */
+void hw_row_start(const float *start, size_t start_stride, size_t count, float *y);
+
 void hw_row_times_panels(const hw_row_product *product);
 
 #endif

@@ -5,6 +5,7 @@
 #include "kernels/half_panels.h"
 #include "kernels/int8_panels.h"
 #include "kernels/pack.h"
+#include "kernels/row_panels.h"
 #include "ops/matmul.h"
 
 static hw_half half_of(hw_matrix_type type) { return type == HW_MATRIX_FLOAT16 ? HW_HALF_FLOAT16 : HW_HALF_BFLOAT16; }
@@ -137,10 +138,11 @@ static void half_row_item(const void *job, size_t item, size_t thread) {
       .a = p->x.data + row * p->x.stride,
       .panels = panels_from(p, c.first),
       .count = c.panels,
-      .start = start_of(p, c.first),
-      .start_stride = p->start_stride,
+      .start = y + c.first,
+      .start_stride = HW_TILE_COLUMNS,
       .y = y + c.first,
   };
+  hw_row_start(start_of(p, c.first), p->start_stride, c.panels, product.y);
   hw_row_times_half_panels(&product);
   if (c.left > 0) {
     float narrow[HW_TILE_COLUMNS];
