@@ -7,16 +7,18 @@
 
 import { computed, derived } from '../shared/signals.js';
 import { isAblation } from './address.js';
+import { areScoresToCome } from './waiting.js';
 
 /** Whether the heads' measure is still to come. @param {Explorer} room */
-function isToCome({ measure, run, skipped, scores, effectsHaveFailed, summing, patching }) {
+function isToCome(room) {
+  const { measure, effectsHaveFailed, summing, patching } = room;
   if (isAblation(measure.value)) return !effectsHaveFailed.value;
   if (measure.value === 'attribution') return !summing.hasFailed.value && !summing.isSkipped.value;
   if (measure.value === 'patching') {
     const { value: question } = patching.question;
     return question.others !== null && patching.cancelled.value !== question;
   }
-  return !scores.hasFailed.value && skipped.value !== run.value;
+  return areScoresToCome(room);
 }
 
 /**

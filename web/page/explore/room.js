@@ -103,7 +103,7 @@ function textSection(room, show) {
     ${editor} ${textView(room)}
     ${drawn(
       () =>
-        html`<div class="note explore-under" ?hidden=${needsRun} ${made(steady, !isLossToCome(room))}>
+        html`<div class="note explore-under" ?hidden=${needsRun} ${made(steady, room.run.value !== undefined && !isLossToCome(room))}>
           ${tintChoice(room)} ${tintNote(room)} ${told}
         </div>`,
     )}

@@ -9,6 +9,7 @@ import { formatFixed, formatPercent } from '../shared/format.js';
 import { longName } from '../shared/head-names.js';
 import { steadily } from '../shared/steady.js';
 import { drawn, html } from '../shared/template.js';
+import { areScoresToCome } from './waiting.js';
 
 /** @type {[ScoreName, string, string, (value: number) => string][]} name in words, what it is, and how it is written */
 export const SCORES = [
@@ -49,12 +50,11 @@ const scoresOf = ({ hasMeasure }) => SCORES.filter(([score]) => hasMeasure(score
 /** @param {Explorer} room */
 const table = (room) =>
   steadily(() => {
-    const { scores, shown, run: now, isBusy, skipped } = room;
+    const { scores, shown, run: now, isBusy } = room;
     const { run, scores: all } = scores.answer.value ?? {};
     const { layer, head } = shown.value;
     const own = all?.[layer * (run?.heads ?? 0) + head];
-    if (!own || run !== now.value || isBusy.value)
-      return skipped.value === now.value || scores.hasFailed.value ? '' : undefined;
+    if (!own || run !== now.value || isBusy.value) return areScoresToCome(room) ? undefined : '';
     return html`<table class="score-list">
       <caption>${longName(shown.value)}, mean over this text’s queries from the second on</caption>
       <tbody>

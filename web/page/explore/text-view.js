@@ -15,6 +15,7 @@ import { quoted } from './bars.js';
 import { wholeCharacters } from './characters.js';
 import { percent } from './next-token.js';
 import { colourOf } from './pin-colours.js';
+import { isSkipped } from './waiting.js';
 
 /** The strongest tint leaves the text readable. */
 export const STRONGEST = 45;
@@ -231,7 +232,7 @@ function lossWords({ losses, run, state, model }) {
 export const isLossToCome = ({ losses, run, predicts, skipped }) =>
   predicts.value === 'next' &&
   losses.answer.value?.run !== run.value &&
-  skipped.value !== run.value &&
+  !isSkipped({ run, skipped }) &&
   !losses.hasFailed.value;
 
 /** What the text is tinted by. @param {Explorer} room */

@@ -93,6 +93,9 @@ export const waitingBar = ({ waiting }) =>
 export const isSkipped = ({ run, skipped }) =>
   run.value !== undefined && skipped.value === run.value;
 
+/** Whether the scores of all heads are still to come. @param {Pick<Explorer, 'run' | 'skipped' | 'scores'>} room */
+export const areScoresToCome = (room) => !room.scores.hasFailed.value && !isSkipped(room);
+
 /** Of what is asked of all heads; what was cancelled can be gone on with. @param {Explorer} room */
 export const headsBar = ({ surveying, run, skipped, survey }) => {
   const goOn = () => {

@@ -2,9 +2,16 @@
 
 import { drawn, html, made } from './template.js';
 
-/** @param {HTMLElement} element @param {boolean} isThere whether all that belongs in it is; else it gets no less high */
+/**
+ * Before all of it was there once, nothing is kept, nor measured: a page that is half drawn would be laid out, and scrolled.
+ *
+ * @param {HTMLElement} element
+ * @param {boolean} isThere whether all that belongs in it is; else it gets no less high
+ */
 export function steady(element, isThere) {
-  element.style.minHeight = isThere ? '' : `${element.offsetHeight}px`;
+  if (isThere) element.classList.add('filled');
+  const isKept = !isThere && element.classList.contains('filled');
+  element.style.minHeight = isKept ? `${element.offsetHeight}px` : '';
 }
 
 /**
